@@ -1,0 +1,110 @@
+import type { AnswerInput, AnswerResult } from '../src/contract/activities.ts';
+import {
+  type ApomeshError,
+  InvalidAnswerError,
+  PauseAnsweredError,
+  SessionTerminalError,
+  toFailure,
+  UnknownPauseError,
+} from '../src/contract/errors.ts';
+import { type Answer, answerInput, MAX_INLINE_BYTES } from '../src/contract/session.ts';
+import { draft, type SessionLog } from '../src/journal/session-log.ts';
+import { canonicalJson } from '../src/session/canonical-json.ts';
+import { bodyDigest, bodyOf } from '../src/session/digest.ts';
+import type { EnvelopeOf } from '../src/session/envelopes.ts';
+import type { Json } from '../src/session/json.ts';
+import type { Engine } from './engine.ts';
+
+type Raised = EnvelopeOf<'PauseRaised'>['data'] & { readonly agent: string };
+
+/** Logs an answer, its body first (L4); or refuses it, saying what would be accepted (H2). */
+export const acceptAnswer =
+  (engine: Engine) =>
+  async (input: AnswerInput): Promise<AnswerResult> => {
+    try {
+      const { log } = await engine.sessions.open(input.session);
+      const refusal = await accept(engine, log, input);
+      if (refusal === null) {
+        const { pause, decision } = input.answer;
+        return { kind: 'accepted', pause, decision, lastSeq: log.transcript.lastSeq };
+      }
+      if (input.logRefusal && !log.terminal) await logRefusal(log, input, refusal);
+      return {
+        kind: 'refused',
+        code: refusal.code,
+        message: refusal.message,
+        fields: refusal.fields,
+        lastSeq: log.transcript.lastSeq,
+      };
+    } catch (error) {
+      engine.sessions.forget(input.session);
+      throw toFailure(error);
+    }
+  };
+
+async function accept(
+  engine: Engine,
+  log: SessionLog,
+  { session, resume, epoch, answer }: AnswerInput,
+): Promise<ApomeshError | null> {
+  const root = log.transcript.started?.data.root;
+  if (log.terminal) return new SessionTerminalError(session, (root && log.agent(root)?.phase) || 'over');
+  const pauses = openPauses(log);
+  const raised = pauses.find(({ pause }) => pause === answer.pause);
+  if (!raised) {
+    if (log.transcript.answered.has(answer.pause)) return new PauseAnsweredError(session, answer.pause);
+    return new UnknownPauseError(
+      session,
+      answer.pause,
+      pauses.map(({ pause }) => pause),
+    );
+  }
+  const wrong = problemOf(engine, raised, answer);
+  if (wrong) return new InvalidAnswerError(answer.pause, wrong, raised.accepts);
+  const { pause, decision, by, ...rest } = answer;
+  const { ref, json } = bodyOf(rest);
+  const data = { pause, decision, ...(by === undefined ? {} : { by }), ref };
+  const [logged] = await log.append({ agent: null, resume, epoch }, [
+    { into: 'bodies', session, ref, json },
+    draft('PauseAnswered', raised.agent, `answered/${pause}`, data),
+  ]);
+  const first = logged?.type === 'PauseAnswered' && canonicalJson(logged.data) === canonicalJson(data);
+  return first ? null : new PauseAnsweredError(session, pause);
+}
+
+const openPauses = (log: SessionLog): Raised[] =>
+  [...log.transcript.agents.values()].flatMap(({ agent, pauses }) =>
+    [...pauses.values()].map((raised) => ({ ...raised, agent })),
+  );
+
+/** What is wrong with an answer to a pause, or null. */
+function problemOf(engine: Engine, raised: Raised, answer: Answer): string | null {
+  const parsed = answerInput.safeParse(answer);
+  if (!parsed.success)
+    return parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ');
+  if (!raised.accepts.includes(answer.decision)) return `there is no decision ${answer.decision}`;
+  const { bytes } = bodyOf(answer).ref;
+  if (bytes > MAX_INLINE_BYTES) return `it is ${bytes} bytes, and at most ${MAX_INLINE_BYTES} are`;
+  if (answer.decision === 'happened' && answer.result === undefined)
+    return 'happened needs the result that the effect gave';
+  if (answer.decision === 'edit') return problemOfEdit(engine, raised, answer.args);
+  return null;
+}
+
+function problemOfEdit(engine: Engine, raised: Raised, args: Json | undefined): string | null {
+  if (args === undefined) return 'edit needs args';
+  const tool = raised.tool === undefined ? null : engine.tools.tool(raised.tool);
+  if (!tool) return `this worker has no tool ${raised.tool} to check the arguments with`;
+  return tool.check(args);
+}
+
+/** A bad signal has nobody to tell, so the log says it (H2). The same one again is the same happening. */
+async function logRefusal(
+  log: SessionLog,
+  { resume, epoch, answer }: AnswerInput,
+  refusal: ApomeshError,
+): Promise<void> {
+  const id = `refused/${bodyDigest(answer)}`;
+  const pause = typeof answer.pause === 'string' ? answer.pause : '';
+  await log.append({ agent: null, resume, epoch }, [draft('AnswerRefused', null, id, { pause, why: refusal.code })]);
+}

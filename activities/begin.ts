@@ -1,0 +1,89 @@
+import { agentConfigOf, type PinnedAgent } from '../src/agent/shape.ts';
+import type { DispatchInput } from '../src/contract/activities.ts';
+import { ClaimTakenError, ToolMissingError } from '../src/contract/errors.ts';
+import { AgentRun } from '../src/journal/agent-run.ts';
+import { draft, type Entry } from '../src/journal/session-log.ts';
+import type { EventDraft } from '../src/session/envelopes.ts';
+import type { Engine } from './engine.ts';
+import type { SessionMemory } from './sessions.ts';
+
+export interface Begun {
+  readonly run: AgentRun;
+  readonly memory: SessionMemory;
+  readonly pinned: PinnedAgent;
+}
+
+/**
+ * Takes up an agent for one activity: claims it, and where the dispatch before was lost strikes its worker and raises the
+ * fence first (W3, W4).
+ *
+ * @returns null where a newer writer drives the agent.
+ * @param needs names of the tools that this worker must have for it.
+ * @throws {ToolMissingError} where it lacks one.
+ * @throws {ClaimTakenError} where another run of Temporal's making does so under the same epoch.
+ */
+export async function begin(
+  engine: Engine,
+  input: DispatchInput,
+  claimant: string,
+  needs: (pinned: PinnedAgent) => readonly string[],
+): Promise<Begun | null> {
+  await engine.alive();
+  const memory = await engine.sessions.open(input.session);
+  const { log } = memory;
+  const { session, agent, resume, epoch, slice } = input;
+  if (log.isFenced({ agent, resume, epoch })) return null;
+  const pinned = await engine.sessions.pinned(memory);
+  requireTools(engine, needs(pinned));
+  const run = new AgentRun({
+    stores: engine.stores,
+    log,
+    id: { session, agent, resume, epoch, slice },
+    pinned,
+    maxBodyBytes: engine.limits.maxBodyBytes,
+  });
+  if (log.agent(agent)?.ending) return { run, memory, pinned };
+  if (input.lost) await strikeLost(engine, input);
+  const claim: Entry = { into: 'dispatches', session, agent, resume, epoch, slice, worker: engine.worker, claimant };
+  const opening = openingOf(run, input);
+  if (opening.length > 0) await run.append(input.lost ? [...opening, claim] : [claim, ...opening]);
+  else if ((await engine.stores.write([claim])) === 0) throw new ClaimTakenError(agent, epoch, slice);
+  await run.open();
+  return { run, memory, pinned };
+}
+
+/** The events that a dispatch opens with, as far as the log lacks them. */
+function openingOf({ log, pinned }: AgentRun, { agent, epoch, resume, slice, lost }: DispatchInput): Entry[] {
+  const transcript = log.agent(agent);
+  const opening: Entry[] = [];
+  if (!transcript) {
+    opening.push(bornDraft(agent, pinned));
+  }
+  if (lost) {
+    const snapshot = transcript?.snapshot?.ordinal ?? null;
+    opening.push(draft('AgentResuming', agent, `resuming/${agent}/${resume}.${epoch}`, { epoch, snapshot }));
+  }
+  if (transcript?.phase !== 'running') {
+    const id = `running/${agent}/${resume}.${epoch}.${slice}`;
+    opening.push(draft('AgentLifecycle', agent, id, { phase: 'running' }));
+  }
+  return opening;
+}
+
+/** The birth of a root agent, with its full config (F2). */
+export function bornDraft(agent: string, pinned: PinnedAgent): EventDraft {
+  const config = { ...agentConfigOf(pinned) };
+  const data = { phase: 'born', parent: null, role: 'root', task: null, config, replaces: null } as const;
+  return draft('AgentLifecycle', agent, `born/${agent}`, data);
+}
+
+async function strikeLost({ stores, worker }: Engine, { session, agent, resume, epoch }: DispatchInput): Promise<void> {
+  const claims = await stores.claims(session, agent);
+  const lost = claims.findLast((claim) => claim.resume === resume && claim.epoch < epoch);
+  if (lost && lost.worker !== worker) await stores.strike(lost.worker);
+}
+
+function requireTools({ tools }: Engine, needs: readonly string[]): void {
+  const missing = needs.find((name) => tools.tool(name) === null);
+  if (missing !== undefined) throw new ToolMissingError(missing);
+}

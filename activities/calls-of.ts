@@ -1,0 +1,15 @@
+import type { AgentRun } from '../src/journal/agent-run.ts';
+import { Calls } from '../src/journal/calls.ts';
+import type { Engine } from './engine.ts';
+import type { Pulse } from './pulse.ts';
+
+/** The effect protocol for an agent run on this worker. */
+export const callsOf = ({ stores, tools, limits, log }: Engine, run: AgentRun, pulse: Pulse): Calls =>
+  new Calls({
+    run,
+    stores,
+    tool: (name) => tools.tool(name),
+    signal: pulse.stopped,
+    graceMs: limits.doubtGraceMs,
+    log,
+  });

@@ -1,0 +1,33 @@
+import type { ToolContext } from '../src/agent/tool.ts';
+import type { Models } from '../src/ports/models.ts';
+import type { Stores } from '../src/ports/store.ts';
+import type { Tools } from '../src/ports/tools.ts';
+import type { Sessions } from './sessions.ts';
+
+/** Limits that the activities keep. */
+export interface EngineLimits {
+  /** Largest body, in bytes (L7). */
+  readonly maxBodyBytes: number;
+  /** Nodes and time of one slice (W0). */
+  readonly sliceNodes: number;
+  readonly sliceTimeMs: number;
+  /** Heartbeat silence after which a worker counts as lost (W2). */
+  readonly heartbeatTimeoutMs: number;
+  /** Added to an effect's time-out before it may run again (E4). */
+  readonly doubtGraceMs: number;
+}
+
+/** What the activities of one worker work with. */
+export interface Engine {
+  readonly stores: Stores;
+  readonly models: Models;
+  readonly tools: Tools;
+  readonly limits: EngineLimits;
+  readonly sessions: Sessions;
+  /** Id of this worker in the registry (W3). */
+  readonly worker: string;
+  readonly taskQueue: string;
+  /** Settles once this worker has beaten recently enough to take a dispatch (W3). */
+  readonly alive: () => Promise<void>;
+  readonly log: ToolContext['log'];
+}

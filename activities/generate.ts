@@ -1,0 +1,37 @@
+import type { CallRequest } from '../src/agent/loop.ts';
+import type { DispatchInput, GenerateResult } from '../src/contract/activities.ts';
+import type { AgentRun } from '../src/journal/agent-run.ts';
+import type { Engine } from './engine.ts';
+import { generateOrEnd } from './generation-step.ts';
+import { overtaken, reached } from './results.ts';
+import { within } from './within.ts';
+
+/** Runs an agent's next generation. One that the log has already is given back, not paid again (E5). */
+export const generate =
+  (engine: Engine) =>
+  (input: DispatchInput): Promise<GenerateResult> =>
+    within(
+      engine,
+      input,
+      () => [],
+      async (begun, pulse): Promise<GenerateResult> => {
+        const { run } = begun;
+        if (run.state.calls.length > 0) return generated(run);
+        if (pulse.released.aborted) return { kind: 'released', ...reached(run) };
+        const node = run.state.node + 1;
+        await generateOrEnd(engine, begun, pulse, node, null);
+        if (run.transcript.ending) return overtaken(run.log, run.id.agent, run.state.spent);
+        if (run.state.node < node) return { kind: 'cancelled', ...reached(run) };
+        return generated(run);
+      },
+    );
+
+function generated(run: AgentRun): GenerateResult {
+  const { generation } = run;
+  if (!generation) throw new Error(`${run.id.agent} has no generation`);
+  const { node, usage, finish, misfit } = generation;
+  const calls = generation.calls.map(
+    ({ id, input, problem, ...call }): CallRequest => ({ ...call, problem: problem && 'invalid' }),
+  );
+  return { kind: 'generated', node, usage, finish, misfit: misfit !== null, calls, ...reached(run) };
+}

@@ -1,0 +1,42 @@
+import { Context } from '@temporalio/activity';
+import type { PinnedAgent } from '../src/agent/shape.ts';
+import type { DispatchInput } from '../src/contract/activities.ts';
+import { ClaimTakenError, FencedError, SessionTerminalError, toFailure } from '../src/contract/errors.ts';
+import { type Begun, begin } from './begin.ts';
+import type { Engine } from './engine.ts';
+import { type Pulse, startPulse } from './pulse.ts';
+import { type Overtaken, overtaken } from './results.ts';
+
+/**
+ * Runs one activity's work on an agent: heartbeats around it, the agent claimed, AgentResumed after it where due (W3), and
+ * the ways in which a newer writer shows itself turned into a result.
+ */
+export async function within<T>(
+  engine: Engine,
+  input: DispatchInput,
+  needs: (pinned: PinnedAgent) => readonly string[],
+  work: (begun: Begun, pulse: Pulse) => Promise<T>,
+): Promise<T | Overtaken> {
+  const { activityId, workflowExecution } = Context.current().info;
+  const { session, agent } = input;
+  const pulse = startPulse(engine.worker, engine.limits.heartbeatTimeoutMs);
+  let begun: Begun | null = null;
+  try {
+    begun = await begin(engine, input, `${workflowExecution?.runId}/${activityId}`, needs);
+    if (begun === null) return overtaken((await engine.sessions.open(session)).log, agent);
+    const { run } = begun;
+    const result = run.transcript.ending ? overtaken(run.log, agent, run.state.spent) : await work(begun, pulse);
+    const resumed = run.resumed();
+    if (resumed.length > 0) await run.append(resumed);
+    return result;
+  } catch (error) {
+    const isOvertaken =
+      error instanceof FencedError || error instanceof SessionTerminalError || error instanceof ClaimTakenError;
+    if (isOvertaken) return overtaken((await engine.sessions.open(session)).log, agent);
+    engine.sessions.forget(session);
+    throw toFailure(error);
+  } finally {
+    begun?.run.close();
+    pulse.end();
+  }
+}

@@ -1,0 +1,43 @@
+import type { Duration } from '@temporalio/common';
+import type { z } from 'zod';
+import type { Durability } from '../session/envelopes.ts';
+
+/** Limits of one agent; reaching one ends it in phase `exhausted` with the limit's name as the reason. */
+export interface Budget {
+  /** Generations. */
+  readonly maxSteps?: number;
+  /** Input and output tokens together. */
+  readonly maxTokens?: number;
+  readonly maxCostUsd?: number;
+  readonly maxToolCalls?: number;
+  /** Time from the session's start, waiting included. */
+  readonly deadline?: Duration;
+}
+
+/** `loop`: one heartbeating activity runs the agent in slices. `call`: each generation and tool call is its own. (W0) */
+export type DispatchMode = 'loop' | 'call';
+
+export interface AgentDefinition<Output extends z.ZodType = z.ZodType> {
+  readonly name: string;
+  /** Semantic version. Default `0.0.0`. */
+  readonly version?: string;
+  /** A key of the config's `models`, or a name that one of its patterns (`openai/*`) matches. */
+  readonly model: string;
+  readonly instructions: string;
+  /** Names of tools. An MCP tool is named by its own name; `server/*` gives all tools of an MCP server. Default none. */
+  readonly tools?: readonly string[];
+  /** Which loop drives the session. Default `solo`. */
+  readonly coordination?: 'solo';
+  readonly budget?: Budget;
+  /** Default `checkpointed`. */
+  readonly durability?: Durability;
+  /** Shape of the final answer. The agent then ends with a JSON value that fits it; without it, with text. */
+  readonly output?: Output;
+  /** Default `loop`. */
+  readonly dispatch?: DispatchMode;
+}
+
+/** Defines an agent. A mistake in it is reported when the config is loaded, naming the field. */
+export function defineAgent<Output extends z.ZodType>(agent: AgentDefinition<Output>): AgentDefinition<Output> {
+  return agent;
+}

@@ -1,0 +1,96 @@
+import { WorkflowUpdateFailedError, WorkflowUpdateRPCTimeoutOrCancelledError } from '@temporalio/client';
+import { ApplicationFailure, WorkflowNotFoundError } from '@temporalio/common';
+import { z } from 'zod';
+import { signalCommand } from '../contract/commands.ts';
+import {
+  ApomeshError,
+  type ErrorCode,
+  InvalidAnswerError,
+  RemoteError,
+  SessionNotFoundError,
+} from '../contract/errors.ts';
+import { ANSWER, type Answer, answerInput, MAX_INLINE_BYTES } from '../contract/session.ts';
+import type { Stores } from '../ports/store.ts';
+import { canonicalJson } from '../session/canonical-json.ts';
+import { sessionIdFault } from '../session/agent-ref.ts';
+import type { Json, JsonObject } from '../session/json.ts';
+import { NoWorkerError, SessionStoppedError } from './errors.ts';
+import { taken } from './first-event.ts';
+import type { Temporal } from './temporal.ts';
+
+/** What to say to a pause; which fields a decision takes is in the pause's `accepts`. */
+export interface AnswerOptions {
+  readonly decision: string;
+  /** Who answers. */
+  readonly by?: string;
+  /** Why: with `reject` and `fail`; the agent sees it. */
+  readonly reason?: string;
+  /** New arguments: with `edit`. */
+  readonly args?: Json;
+  /** The answer to a question. */
+  readonly text?: string;
+  /** What the effect gave: with `happened`. */
+  readonly result?: Json;
+}
+
+/** How long a worker has to take an update, in milliseconds. */
+const WORKER_PATIENCE_MS = 20_000;
+
+/**
+ * Answers a pause; returns once PauseAnswered is on the log (H2).
+ *
+ * @throws what the session says: {@link RemoteError} with code PAUSE_ANSWERED, UNKNOWN_PAUSE or INVALID_ANSWER.
+ * @throws {NoWorkerError} where no worker took it within 20 seconds.
+ */
+export async function answerPause(
+  temporal: Temporal,
+  stores: Pick<Stores, 'read'>,
+  session: string,
+  pause: string,
+  options: AnswerOptions,
+): Promise<void> {
+  const answer = checkAnswer(pause, options);
+  const handle = temporal.client.workflow.getHandle(session);
+  try {
+    await temporal.call(() => handle.executeUpdate(ANSWER, { args: [answer] }), WORKER_PATIENCE_MS);
+  } catch (error) {
+    if (error instanceof WorkflowUpdateFailedError) throw fromFailure(error.cause) ?? error;
+    if (error instanceof WorkflowNotFoundError) throw await whyNotThere(temporal, stores, session);
+    if (!(error instanceof WorkflowUpdateRPCTimeoutOrCancelledError)) throw error;
+    // Tells a Temporal that is gone from workers that are.
+    await temporal.describe(session);
+    const instead = `send it as a signal, which waits for one: ${signalCommand(session, answer)}`;
+    throw new NoWorkerError(session, 'the answer', WORKER_PATIENCE_MS / 1_000, instead);
+  }
+}
+
+function checkAnswer(pause: string, options: AnswerOptions): Answer {
+  const given = Object.fromEntries(Object.entries({ pause, ...options }).filter(([, value]) => value !== undefined));
+  const parsed = answerInput.safeParse(given);
+  if (!parsed.success) throw new InvalidAnswerError(pause, z.prettifyError(parsed.error), []);
+  const bytes = Buffer.byteLength(canonicalJson(parsed.data));
+  if (bytes > MAX_INLINE_BYTES) {
+    throw new InvalidAnswerError(pause, `it is ${bytes} bytes and the limit is ${MAX_INLINE_BYTES}`, []);
+  }
+  return parsed.data;
+}
+
+/** An error of ours that came back through Temporal, or null. */
+function fromFailure(cause: unknown): RemoteError | null {
+  for (let failure = cause; failure instanceof Error; failure = failure.cause) {
+    if (!(failure instanceof ApplicationFailure) || !failure.type) continue;
+    const [fields] = failure.details ?? [];
+    const known = typeof fields === 'object' && fields !== null ? (fields as JsonObject) : {};
+    return new RemoteError(failure.type as ErrorCode, failure.message, known);
+  }
+  return null;
+}
+
+/** The error for a session that Temporal does not run (any more), from its log. */
+export async function whyNotThere(temporal: Temporal, stores: Pick<Stores, 'read'>, session: string): Promise<ApomeshError> {
+  const log = sessionIdFault(session) === null ? await stores.read(session) : [];
+  if (log.length === 0) return new SessionNotFoundError(session);
+  const why = taken(session, log);
+  if (why.code === 'SESSION_TERMINAL') return why;
+  return new SessionStoppedError(session, (await temporal.describe(session))?.status ?? 'unknown to it');
+}

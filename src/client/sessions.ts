@@ -1,0 +1,77 @@
+import { UsageError } from '../contract/errors.ts';
+import { resolveAgent } from '../plugin/backends.ts';
+import type { ResolvedConfig } from '../plugin/config.ts';
+import type { Stores } from '../ports/store.ts';
+import { sessionIdFault } from '../session/agent-ref.ts';
+import type { Durability } from '../session/envelopes.ts';
+import { SessionHandle } from './handle.ts';
+import { type ListOptions, listSessions, type SessionSummary } from './list.ts';
+import { startSession, type StartOptions } from './start.ts';
+import type { Temporal } from './temporal.ts';
+
+/** Starting, finding and listing sessions. */
+export class Sessions {
+  readonly #temporal: Temporal;
+  readonly #stores: Stores;
+  readonly #config: ResolvedConfig | null;
+  readonly #resolved = new Map<string, ReturnType<typeof resolveAgent>>();
+  #prepared: Promise<void> | null = null;
+
+  constructor(temporal: Temporal, stores: Stores, config: ResolvedConfig | null) {
+    this.#temporal = temporal;
+    this.#stores = stores;
+    this.#config = config;
+  }
+
+  /**
+   * Starts a session. What the agent's tools look like is looked up at the first start of this client, and kept.
+   *
+   * @throws {AgentNotFoundError} {@link SessionLiveError} {@link SessionTerminalError} {@link GoalTooLargeError}
+   * @throws {TemporalUnreachableError} {@link StoreUnreachableError} within 10 seconds.
+   */
+  async start(options: StartOptions): Promise<SessionHandle> {
+    const config = this.#config;
+    if (config === null) {
+      throw new UsageError('a client that starts sessions needs a config: give the Client the ApomeshPlugin.', { field: 'config' });
+    }
+    await this.#prepare();
+    const starter = {
+      temporal: this.#temporal,
+      stores: this.#stores,
+      config,
+      resolve: (name: string, durability?: Durability) => this.#resolve(config, name, durability),
+    };
+    return this.get(await startSession(starter, options));
+  }
+
+  /** A session by its id, whether it exists or not. @throws {UsageError} where it cannot be one. */
+  get(id: string): SessionHandle {
+    const fault = sessionIdFault(id);
+    if (fault !== null) throw new UsageError(`${fault}.`, { field: 'id' });
+    return new SessionHandle(id, this.#temporal, this.#stores);
+  }
+
+  /** Sessions on the log, the newest first. */
+  list(options: ListOptions = {}): Promise<SessionSummary[]> {
+    return listSessions(this.#stores, options);
+  }
+
+  /** Nothing is written to a store that cannot keep its promises. */
+  #prepare(): Promise<void> {
+    this.#prepared ??= this.#stores.prepare().catch((error: unknown) => {
+      this.#prepared = null;
+      throw error;
+    });
+    return this.#prepared;
+  }
+
+  #resolve(config: ResolvedConfig, name: string, durability?: Durability): ReturnType<typeof resolveAgent> {
+    const key = JSON.stringify([name, durability]);
+    const known = this.#resolved.get(key);
+    if (known) return known;
+    const resolving = resolveAgent(config, name, durability);
+    this.#resolved.set(key, resolving);
+    resolving.catch(() => this.#resolved.delete(key));
+    return resolving;
+  }
+}

@@ -1,0 +1,200 @@
+import { ApplicationFailure } from '@temporalio/common';
+import { ApomeshError, type ErrorCode, LogUnreadableError, UnserializableValueError } from '../session/error.ts';
+import type { Json } from '../session/json.ts';
+
+export { ApomeshError, type ErrorCode, LogUnreadableError, UnserializableValueError };
+
+/** W4: the log holds a higher (resume, epoch) for the agent; the writer's work is dropped. */
+export class FencedError extends ApomeshError {
+  readonly code = 'FENCED';
+  constructor(session: string, agent: string | null) {
+    super(`a newer dispatch of ${agent ?? session} has taken over; this one's work is dropped.`, { session, agent });
+  }
+}
+
+/** R5: the session is being worked on already. */
+export class SessionLiveError extends ApomeshError {
+  readonly code = 'SESSION_LIVE';
+  constructor(session: string) {
+    super(`session ${session} exists and goes on; follow it with \`apomesh tail ${session}\` or choose another id.`, {
+      session,
+    });
+  }
+}
+
+/** F3, R6: the session is over. Field `phase` is the root's last. */
+export class SessionTerminalError extends ApomeshError {
+  readonly code = 'SESSION_TERMINAL';
+  constructor(session: string, phase: string) {
+    super(`session ${session} is ${phase} and terminal is final; start another session.`, { session, phase });
+  }
+}
+
+export class SessionNotFoundError extends ApomeshError {
+  readonly code = 'SESSION_NOT_FOUND';
+  constructor(session: string) {
+    super(`there is no session ${session}; \`apomesh sessions\` lists those there are.`, { session });
+  }
+}
+
+export class AgentNotFoundError extends ApomeshError {
+  readonly code = 'AGENT_NOT_FOUND';
+  constructor(agent: string, available: readonly string[]) {
+    super(`there is no agent ${agent}; there is ${available.join(', ') || 'none'}.`, { agent, available });
+  }
+}
+
+/** P1: this worker's code lacks a tool that the session was pinned with. */
+export class ToolMissingError extends ApomeshError {
+  readonly code = 'TOOL_MISSING';
+  constructor(tool: string) {
+    super(`this worker has no tool ${tool}, which the session was started with; deploy a worker that has it.`, {
+      tool,
+    });
+  }
+}
+
+/** P4: a pin is missing, truncated, undecodable or altered. */
+export class PinCorruptError extends ApomeshError {
+  readonly code = 'PIN_CORRUPT';
+  constructor(digest: string, why: string) {
+    super(`the pin ${digest} is ${why}; nothing is substituted. Restore it from a backup, then go on.`, {
+      digest,
+      why,
+    });
+  }
+}
+
+/** L4: a body that an event points at is missing or altered. */
+export class BodyMissingError extends ApomeshError {
+  readonly code = 'BODY_MISSING';
+  constructor(session: string, table: string, digest: string, why: string) {
+    super(`session ${session}: the body ${digest} in ${table} is ${why}; restore it from a backup.`, {
+      session,
+      table,
+      digest,
+      why,
+    });
+  }
+}
+
+/** L7: a body over the limit. */
+export class BodyTooLargeError extends ApomeshError {
+  readonly code = 'BODY_TOO_LARGE';
+  constructor(what: string, bytes: number, limit: number) {
+    super(`${what} is ${bytes} bytes and the limit is ${limit}; return less, or raise limits.maxBodyBytes.`, {
+      tool: what,
+      bytes,
+      limit,
+    });
+  }
+}
+
+/** H2: another answer was first. */
+export class PauseAnsweredError extends ApomeshError {
+  readonly code = 'PAUSE_ANSWERED';
+  constructor(session: string, pause: string) {
+    super(`pause ${pause} of session ${session} was answered before; the first answer stands.`, { session, pause });
+  }
+}
+
+/** H2: no such pause. */
+export class UnknownPauseError extends ApomeshError {
+  readonly code = 'UNKNOWN_PAUSE';
+  constructor(session: string, pause: string, open: readonly string[]) {
+    super(`session ${session} has no pause ${pause}; open: ${open.join(', ') || 'none'}.`, { session, pause, open });
+  }
+}
+
+/** H2: the answer does not fit the pause. */
+export class InvalidAnswerError extends ApomeshError {
+  readonly code = 'INVALID_ANSWER';
+  constructor(pause: string, why: string, accepts: readonly string[]) {
+    super(`the answer to ${pause} is not valid: ${why}. It accepts ${accepts.join(', ')}.`, { pause, why, accepts });
+  }
+}
+
+/** Arguments that do not fit a tool's schema. */
+export class InvalidToolInputError extends ApomeshError {
+  readonly code = 'INVALID_TOOL_INPUT';
+  constructor(tool: string, why: string) {
+    super(`the arguments of ${tool} are not valid: ${why}`, { tool, why });
+  }
+}
+
+/** A config that is wrong. `file` is null where it was given in code. */
+export class ConfigInvalidError extends ApomeshError {
+  readonly code = 'CONFIG_INVALID';
+  constructor(field: string, why: string, file: string | null = null) {
+    super(`${file ?? 'config'}: ${field}: ${why}`, { field, why, file });
+  }
+}
+
+/** Words on the command line, or arguments of a call, that do not fit. */
+export class UsageError extends ApomeshError {
+  readonly code = 'USAGE';
+}
+
+export class TemporalUnreachableError extends ApomeshError {
+  readonly code = 'TEMPORAL_UNREACHABLE';
+  constructor(address: string, options?: ErrorOptions) {
+    super(
+      `Temporal does not answer at ${address}; start it (\`apomesh dev\`), or give --address or TEMPORAL_ADDRESS.`,
+      { address },
+      options,
+    );
+  }
+}
+
+export class StoreUnreachableError extends ApomeshError {
+  readonly code = 'STORE_UNREACHABLE';
+  constructor(address: string, options?: ErrorOptions) {
+    super(
+      `MongoDB does not answer at ${address}; start it (\`apomesh dev\`), or give --mongo-uri or MONGODB_URI.`,
+      { address },
+      options,
+    );
+  }
+}
+
+/** L6: what a write left behind is not known; internal, settled by reading back. */
+export class StoreUnknownError extends Error {
+  override readonly name = 'StoreUnknownError';
+}
+
+/** W4: another run of Temporal's own making (a reset, a retry) drives this slice; internal. */
+export class ClaimTakenError extends Error {
+  override readonly name = 'ClaimTakenError';
+  constructor(agent: string, epoch: number, slice: number) {
+    super(`another run drives slice ${slice} of ${agent} in epoch ${epoch}`);
+  }
+}
+
+/**
+ * Thrown by a tool's `run`: the request went out and what became of it is not known (the server died or did not answer
+ * in time). Of an effect this is doubt (E4), not an error; of a read it is an error like any other. Internal.
+ */
+export class ToolOutcomeUnknownError extends Error {
+  override readonly name = 'ToolOutcomeUnknownError';
+}
+
+/** Carries an error of ours through Temporal: `type` is the code, `details[0]` the fields. Others pass unchanged. */
+export function toFailure(error: unknown): unknown {
+  if (!(error instanceof ApomeshError)) return error;
+  return ApplicationFailure.create({
+    message: error.message,
+    type: error.code,
+    nonRetryable: true,
+    details: [error.fields],
+    cause: error,
+  });
+}
+
+/** An error of ours as it came back through Temporal. */
+export class RemoteError extends ApomeshError {
+  readonly code: ErrorCode;
+  constructor(code: ErrorCode, message: string, fields: Readonly<Record<string, Json>>) {
+    super(message, fields);
+    this.code = code;
+  }
+}

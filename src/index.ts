@@ -1,0 +1,43 @@
+export { type AgentDefinition, type Budget, type DispatchMode, defineAgent } from './agent/agent.ts';
+export type { McpServerDefinition } from './agent/mcp.ts';
+export {
+  defineTool,
+  type Reconciled,
+  type ToolContext,
+  type ToolDefinition,
+  type ToolOptions,
+  type ToolRetry,
+} from './agent/tool.ts';
+export {
+  AgentNotFoundError,
+  ApomeshError,
+  BodyMissingError,
+  BodyTooLargeError,
+  ConfigInvalidError,
+  type ErrorCode,
+  FencedError,
+  InvalidAnswerError,
+  InvalidToolInputError,
+  LogUnreadableError,
+  PauseAnsweredError,
+  PinCorruptError,
+  SessionLiveError,
+  SessionNotFoundError,
+  SessionTerminalError,
+  StoreUnreachableError,
+  TemporalUnreachableError,
+  ToolMissingError,
+  UnknownPauseError,
+  UnserializableValueError,
+  UsageError,
+} from './contract/errors.ts';
+export { draw, randomOf, sessionSeed, stepSeed, uuidOf } from './determinism/randomness.ts';
+export { scriptedModel } from './models/scripted.ts';
+export { type ApomeshConfig, defineConfig } from './plugin/config.ts';
+export { canonicalJson } from './session/canonical-json.ts';
+export { bodyDigest } from './session/digest.ts';
+export { type BodyRef, type Envelope, type EventType, parseEnvelope } from './session/envelopes.ts';
+export { bootstrap, evolve, fold } from './session/fold.ts';
+export type { Json, JsonObject } from './session/json.ts';
+export { effectKey } from './session/keys.ts';
+export { empty, type SessionView } from './session/view.ts';

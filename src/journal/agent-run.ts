@@ -1,0 +1,246 @@
+import type { StoredGeneration } from '../agent/generation.ts';
+import { apply, atBoundary, type Ending, initialLoop, type LoopOutcome, type LoopState } from '../agent/loop.ts';
+import type { PinnedAgent } from '../agent/shape.ts';
+import type { DispatchId } from '../contract/activities.ts';
+import { BodyMissingError, BodyTooLargeError, SessionNotFoundError } from '../contract/errors.ts';
+import type { OpenPause } from '../contract/session.ts';
+import type { BodyRow, BodyTable, Stores } from '../ports/store.ts';
+import { bodyOf } from '../session/digest.ts';
+import type { BodyRef, CallOutcome, Envelope, EventDraft, SnapshotSource } from '../session/envelopes.ts';
+import type { AgentTranscript } from '../session/transcript.ts';
+import { type Author, draft, type Entry, type SessionLog } from './session-log.ts';
+
+/** The body of a per-agent snapshot (C1): the definition by the pin's digest, the budget's state, and how far the conversation reached. */
+interface SnapshotBody {
+  readonly v: 1;
+  readonly definition: string;
+  /** Loop position with what was spent. The conversation reached `loop.node`, and with it the call counters (E2). */
+  readonly loop: LoopState;
+}
+
+export interface AgentRunOptions {
+  readonly stores: Pick<Stores, 'load'>;
+  readonly log: SessionLog;
+  readonly id: DispatchId;
+  readonly pinned: PinnedAgent;
+  /** Limit of one body, in bytes. */
+  readonly maxBodyBytes: number;
+}
+
+/**
+ * One agent under one dispatch: its loop state, recovered from the latest snapshot and the events since, and kept in step
+ * with the log, whoever appends to it.
+ */
+export class AgentRun {
+  readonly id: DispatchId;
+  readonly log: SessionLog;
+  readonly pinned: PinnedAgent;
+  readonly author: Author;
+  /** Calls whose intent this run logged: no doubt about those. */
+  readonly intents = new Set<string>();
+  /** Bodies this process has made or loaded and still needs, by digest. */
+  readonly bodies = new Map<string, unknown>();
+  readonly #stores: Pick<Stores, 'load'>;
+  readonly #maxBodyBytes: number;
+  #state: LoopState = initialLoop;
+  #issued: LoopState = initialLoop;
+  #generation: StoredGeneration | null = null;
+  #ordinal = 0;
+  #stop: () => void = () => undefined;
+
+  constructor(options: AgentRunOptions) {
+    this.id = options.id;
+    this.log = options.log;
+    this.pinned = options.pinned;
+    this.author = { agent: options.id.agent, resume: options.id.resume, epoch: options.id.epoch };
+    this.#stores = options.stores;
+    this.#maxBodyBytes = options.maxBodyBytes;
+  }
+
+  /** Loop state as the log has it. */
+  get state(): LoopState {
+    return this.#state;
+  }
+
+  /** The current node's generation. */
+  get generation(): StoredGeneration | null {
+    return this.#generation;
+  }
+
+  get transcript(): AgentTranscript {
+    const transcript = this.log.agent(this.id.agent);
+    if (!transcript) throw new SessionNotFoundError(this.id.session);
+    return transcript;
+  }
+
+  get goal(): string {
+    return this.#started.data.goal;
+  }
+
+  get #started() {
+    const started = this.log.transcript.started;
+    if (!started) throw new SessionNotFoundError(this.id.session);
+    return started;
+  }
+
+  /** Milliseconds since the session's start. */
+  elapsedMs(now = Date.now()): number {
+    return now - Date.parse(this.#started.at);
+  }
+
+  /** Recovers the loop state and keeps following the log until {@link close}. */
+  async open(): Promise<void> {
+    const { snapshot, tail } = this.transcript;
+    if (snapshot) {
+      const body = (await this.body('snapshots', snapshot.ref)) as SnapshotBody;
+      this.#state = body.loop;
+      this.#ordinal = snapshot.ordinal;
+    }
+    for (const event of tail) {
+      if (event.type === 'GenerationCompleted') await this.body('messages', event.data.ref);
+    }
+    for (const event of tail) this.#follow(event);
+    this.#issued = this.#state;
+    this.#stop = this.log.subscribe((event) => this.#follow(event));
+  }
+
+  close(): void {
+    this.#stop();
+  }
+
+  /** The parsed value of a body. */
+  async body(table: BodyTable, ref: BodyRef): Promise<unknown> {
+    if (!this.bodies.has(ref.digest)) {
+      const [json] = await this.#stores.load(this.id.session, table, [ref]);
+      if (json === undefined) throw new BodyMissingError(this.id.session, table, ref.digest, 'missing');
+      this.bodies.set(ref.digest, JSON.parse(json));
+    }
+    return this.bodies.get(ref.digest);
+  }
+
+  /**
+   * Makes a body row of a value. What the run goes on with is the parsed bytes (L7).
+   *
+   * @throws {UnserializableValueError} naming the path.
+   * @throws {BodyTooLargeError} naming `what`.
+   */
+  row(into: BodyTable, what: string, value: unknown): BodyRow {
+    const { ref, json } = bodyOf(value);
+    if (ref.bytes > this.#maxBodyBytes) throw new BodyTooLargeError(what, ref.bytes, this.#maxBodyBytes);
+    this.bodies.set(ref.digest, JSON.parse(json));
+    return { into, session: this.id.session, ref, json };
+  }
+
+  /** What the state will be once everything issued is logged, with one more outcome. */
+  foresee(outcome: LoopOutcome): LoopState {
+    this.#issued = apply(this.#issued, outcome);
+    return this.#issued;
+  }
+
+  append(entries: readonly Entry[]): Promise<Envelope[]> {
+    return this.log.append(this.author, entries);
+  }
+
+  /** The entries of a snapshot at a node boundary; none where the state is not at one. */
+  snapshot(source: SnapshotSource, state: LoopState): Entry[] {
+    if (!atBoundary(state)) return [];
+    this.#ordinal += 1;
+    const body: SnapshotBody = { v: 1, definition: this.#started.data.pin.digest, loop: state };
+    const row = this.row('snapshots', 'snapshot', body);
+    const { agent } = this.id;
+    const data = { ordinal: this.#ordinal, source, node: state.node, ref: row.ref };
+    return [row, draft('AgentSnapshot', agent, `snapshot/${agent}/${this.#ordinal}`, data)];
+  }
+
+  /** AgentResumed, due at the end of a resumed dispatch's first slice (W3). */
+  resumed(): EventDraft[] {
+    const { agent, epoch } = this.id;
+    return this.transcript.resuming ? [draft('AgentResumed', agent, `resumed/${agent}/${epoch}`, { epoch })] : [];
+  }
+
+  /** What became of a call, or undefined while it is open. */
+  outcomeOf(call: string): CallOutcome | undefined {
+    const done = this.transcript.messages.findLast((message) => message.of === 'result' && message.call === call);
+    return done?.of === 'result' ? done.outcome : undefined;
+  }
+
+  openPauses(): OpenPause[] {
+    return [...this.transcript.pauses.values()].map((pause) => ({
+      pause: pause.pause,
+      kind: pause.kind,
+      agent: this.id.agent,
+      call: pause.call ?? null,
+      tool: pause.tool ?? null,
+      accepts: pause.accepts,
+    }));
+  }
+
+  /** Ends the agent: pauses withdrawn (R7), the terminal phase last (F3), then the completed record (F6). */
+  async end(
+    ending: Ending,
+    body: { output?: BodyRow; detail?: BodyRow } = {},
+    before: readonly Entry[] = [],
+  ): Promise<Envelope[]> {
+    return this.append([...before, ...this.resumed(), ...endEntries(this.log, this.id.agent, ending, body)]);
+  }
+
+  #follow(event: Envelope): void {
+    if (event.agent !== this.id.agent) return;
+    const outcome = this.#outcomeOf(event);
+    if (!outcome) return;
+    this.#state = apply(this.#state, outcome);
+    this.#issued = apply(this.#issued, outcome);
+  }
+
+  #outcomeOf(event: Envelope): LoopOutcome | null {
+    switch (event.type) {
+      case 'GenerationCompleted': {
+        const { node, usage, finish, ref } = event.data;
+        const stored = this.bodies.get(ref.digest) as StoredGeneration | undefined;
+        if (!stored) return null;
+        this.#generation = stored;
+        return { of: 'generation', node, usage, finish, calls: stored.calls, misfit: stored.misfit !== null };
+      }
+      case 'ToolCallCompleted':
+        return { of: 'call', call: event.data.call, outcome: event.data.outcome };
+      case 'PauseRaised':
+        return event.data.call ? { of: 'pause', call: event.data.call, pause: event.data.pause } : null;
+      case 'PauseAnswered':
+        return { of: 'answer', pause: event.data.pause, decision: event.data.decision };
+      default:
+        return null;
+    }
+  }
+}
+
+/** What ends an agent, in order: open pauses withdrawn (R7), the terminal phase (F3), and for the root the completed record (F6). */
+export function endEntries(
+  log: SessionLog,
+  agent: string,
+  ending: Ending,
+  body: { output?: BodyRow; detail?: BodyRow } = {},
+): Entry[] {
+  const entries: Entry[] = [];
+  for (const pause of log.agent(agent)?.pauses.keys() ?? [])
+    entries.push(draft('PauseAnswered', agent, `answered/${pause}`, { pause, decision: 'withdrawn' }));
+  if (body.output) entries.push(body.output);
+  if (body.detail) entries.push(body.detail);
+  entries.push(
+    draft('AgentLifecycle', agent, `end/${agent}`, {
+      phase: ending.phase,
+      ...(ending.reason === null ? {} : { reason: ending.reason }),
+      ...(body.output ? { output: body.output.ref } : {}),
+      ...(body.detail ? { detail: body.detail.ref } : {}),
+    }),
+  );
+  if (log.transcript.started?.data.root === agent) {
+    entries.push({
+      into: 'completed',
+      session: log.session,
+      phase: ending.phase,
+      reason: ending.reason,
+      at: new Date().toISOString(),
+    });
+  }
+  return entries;
+}

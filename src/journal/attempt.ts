@@ -1,0 +1,58 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ToolContext } from '../agent/tool.ts';
+import type { Tool } from '../ports/tools.ts';
+import type { Json } from '../session/json.ts';
+
+/** What one run of a tool came to. */
+export type Attempted =
+  | { readonly of: 'value'; readonly value: unknown }
+  | { readonly of: 'error'; readonly message: string }
+  /** Its time-out passed, or it was told to stop and did not within the grace: nobody knows what it did. */
+  | { readonly of: 'silence'; readonly message: string };
+
+/** The text of whatever was thrown, fit to be kept. */
+export const messageOf = (thrown: unknown): string =>
+  (thrown instanceof Error ? thrown.message || thrown.name : String(thrown)).toWellFormed();
+
+/**
+ * Runs a tool once, for its time-out at most. When the signal aborts, the tool is told and has `graceMs` to come to an
+ * end by itself.
+ */
+export async function attempt(tool: Tool, args: Json, context: ToolContext, graceMs: number): Promise<Attempted> {
+  const timeout = AbortSignal.timeout(tool.timeoutMs);
+  const signal = AbortSignal.any([context.signal, timeout]);
+  const running = Promise.resolve()
+    .then(() => tool.run(args, { ...context, signal }))
+    .then(
+      (value): Attempted => ({ of: 'value', value: value === undefined ? null : value }),
+      (thrown): Attempted =>
+        timeout.aborted
+          ? { of: 'silence', message: `timed out after ${tool.timeoutMs} ms` }
+          : { of: 'error', message: messageOf(thrown) },
+    );
+  const { promise: stopped, resolve: stop } = Promise.withResolvers<Attempted>();
+  const onAbort = async () => {
+    if (timeout.aborted) return stop({ of: 'silence', message: `timed out after ${tool.timeoutMs} ms` });
+    await sleep(graceMs, undefined, { ref: false });
+    stop({ of: 'silence', message: 'it was told to stop and did not' });
+  };
+  if (signal.aborted) void onAbort();
+  else signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    return await Promise.race([running, stopped]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+/** Runs a tool as often as its retry policy says while it throws (W6). */
+export async function attempts(tool: Tool, args: Json, context: ToolContext, graceMs: number): Promise<Attempted> {
+  let waitMs = tool.retry.initialIntervalMs;
+  for (let made = 1; ; made += 1) {
+    const attempted = await attempt(tool, args, context, graceMs);
+    const again = attempted.of === 'error' || (attempted.of === 'silence' && tool.class === 'read');
+    if (!again || made >= tool.retry.maximumAttempts || context.signal.aborted) return attempted;
+    await sleep(waitMs, undefined, { signal: context.signal }).catch(() => undefined);
+    waitMs *= tool.retry.backoffCoefficient;
+  }
+}

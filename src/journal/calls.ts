@@ -1,0 +1,289 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { CallState } from '../agent/loop.ts';
+import type { ToolContext } from '../agent/tool.ts';
+import {
+  BodyTooLargeError,
+  FencedError,
+  SessionTerminalError,
+  ToolMissingError,
+  UnserializableValueError,
+} from '../contract/errors.ts';
+import type { EvidenceRow, Stores } from '../ports/store.ts';
+import type { Tool } from '../ports/tools.ts';
+import { bodyDigest, bodyOf } from '../session/digest.ts';
+import type { CallOutcome, EnvelopeOf, EventDraft, PauseKind } from '../session/envelopes.ts';
+import type { Json, JsonObject } from '../session/json.ts';
+import type { AgentRun } from './agent-run.ts';
+import { type Attempted, attempts, messageOf } from './attempt.ts';
+import { draft } from './session-log.ts';
+
+/** An effect that has not begun this long after its intent was sent is asked for anew (E3). */
+const INTENT_LASTS_MS = 1_000;
+
+export interface CallsOptions {
+  readonly run: AgentRun;
+  readonly stores: Pick<Stores, 'write'>;
+  readonly tool: (name: string) => Tool | null;
+  /** Aborted when the work must stop: cancelled, or the dispatch counts as lost. */
+  readonly signal: AbortSignal;
+  /** Added to a tool's time-out before an effect in doubt may run again (E4), and given to tools that are told to stop. */
+  readonly graceMs: number;
+  readonly log: ToolContext['log'];
+}
+
+interface Answered {
+  readonly decision: string;
+  readonly body: { readonly reason?: string; readonly args?: Json; readonly result?: Json; readonly by?: string };
+}
+
+/** The effect protocol (E3, E4) and approvals (H4) for the calls of one agent run. */
+export class Calls {
+  readonly #options: CallsOptions;
+  readonly #run: AgentRun;
+  readonly #intendedAt = new Map<string, number>();
+  #intents = 0;
+
+  constructor(options: CallsOptions) {
+    this.#options = options;
+    this.#run = options.run;
+  }
+
+  /**
+   * The intent of a call that is about to run for the first time, to be logged with what else is due; none where the call
+   * needs no intent, or may not run yet.
+   */
+  intent(call: CallState, args: string = call.args): EventDraft[] {
+    if (call.class !== 'effect' || call.problem !== null || (call.approval && !isApproved(call))) return [];
+    const { agent, resume, epoch, slice } = this.#run.id;
+    this.#intents += 1;
+    this.#run.intents.add(call.call);
+    this.#intendedAt.set(call.call, performance.now());
+    const { tool, key } = call;
+    const id = `started/${agent}/${resume}.${epoch}.${slice}/${call.call}/${this.#intents}`;
+    return [draft('ToolCallStarted', agent, id, { call: call.call, tool, class: 'effect', key, args })];
+  }
+
+  /** Brings a call to its outcome, or to a pause that a person must answer. */
+  async settle(call: CallState): Promise<void> {
+    if (call.problem !== null) return this.#complete(call, 'error', call.problem);
+    const answered = await this.#answered(call);
+    if (answered?.decision === 'reject') return this.#complete(call, 'denied', denial(answered));
+    if (call.approval && !isApproved(call)) return this.#raise(call, 'approval', ['approve', 'reject', 'edit']);
+    const tool = this.#options.tool(call.tool);
+    if (!tool) throw new ToolMissingError(call.tool);
+    const args = await this.#args(call);
+    if (call.class === 'read')
+      return this.#record(call, tool, await attempts(tool, args, this.#context(call), this.#options.graceMs));
+    const started = this.#startedBefore(call);
+    if (started) return this.#settleDoubt(call, tool, args, started, answered);
+    return this.#perform(call, tool, args);
+  }
+
+  /** Logs the intent where none is fresh, runs the effect, and logs its outcome. */
+  async #perform(call: CallState, tool: Tool, args: Json): Promise<void> {
+    const digest = bodyDigest(args);
+    while (performance.now() - (this.#intendedAt.get(call.call) ?? Number.NEGATIVE_INFINITY) > INTENT_LASTS_MS) {
+      if (this.#options.signal.aborted) return;
+      await this.#run.append(this.intent(call, digest));
+    }
+    const attempted = await attempts(tool, args, this.#context(call), this.#options.graceMs);
+    if (attempted.of !== 'silence') return this.#record(call, tool, attempted);
+    if (this.#options.signal.aborted) return this.#complete(call, 'unknown', attempted.message);
+    return this.#afterSilence(call, tool, args, attempted.message);
+  }
+
+  /** A Started without Completed that this run did not write (E4). */
+  async #settleDoubt(
+    call: CallState,
+    tool: Tool,
+    args: Json,
+    started: EnvelopeOf<'ToolCallStarted'>,
+    answered: Answered | null,
+  ): Promise<void> {
+    if (answered?.decision === 'happened') return this.#complete(call, 'ok', answered.body.result ?? null);
+    if (answered?.decision === 'fail')
+      return this.#complete(call, 'error', answered.body.reason ?? 'a person says that it failed');
+    const safeAt =
+      Math.max(Date.parse(started.at), Date.parse(this.#run.transcript.fencedAt ?? started.at)) +
+      tool.timeoutMs +
+      this.#options.graceMs;
+    if (answered?.decision === 'retry') return this.#again(call, tool, args, safeAt);
+    const reconciled = await this.#reconcile(call, tool, args);
+    if (reconciled === 'happened') return;
+    if (reconciled === 'not-happened') {
+      await this.#until(safeAt);
+      if ((await this.#reconcile(call, tool, args)) === 'not-happened') return this.#perform(call, tool, args);
+    }
+    if (tool.idempotent) return this.#perform(call, tool, args);
+    return this.#undecided(call, tool, 'the worker that ran it was lost before its outcome was recorded');
+  }
+
+  async #again(call: CallState, tool: Tool, args: Json, safeAt: number): Promise<void> {
+    if (!tool.idempotent) await this.#until(safeAt);
+    return this.#perform(call, tool, args);
+  }
+
+  /** The effect's own time-out passed while its worker lives: it is in doubt just the same. */
+  async #afterSilence(call: CallState, tool: Tool, args: Json, why: string): Promise<void> {
+    const reconciled = await this.#reconcile(call, tool, args);
+    if (reconciled === 'happened') return;
+    if (reconciled === 'not-happened') return this.#complete(call, 'error', why);
+    return this.#undecided(call, tool, why);
+  }
+
+  async #undecided(call: CallState, tool: Tool, why: string): Promise<void> {
+    if (this.#options.signal.aborted) return;
+    switch (tool.onDoubt) {
+      case 'ask':
+        return this.#raise(call, 'in-doubt', ['happened', 'retry', 'fail'], why);
+      case 'tell':
+        return this.#complete(call, 'unknown', `${why}: it may or may not have happened; look before you go on`);
+      case 'fail':
+        return this.#complete(call, 'error', `${why}: it may or may not have happened`);
+      default:
+        throw new TypeError(`unknown onDoubt ${JSON.stringify(tool.onDoubt satisfies never)}`);
+    }
+  }
+
+  async #reconcile(call: CallState, tool: Tool, args: Json): Promise<'happened' | 'not-happened' | 'unknown'> {
+    if (!tool.reconcile) return 'unknown';
+    const signal = AbortSignal.any([this.#options.signal, AbortSignal.timeout(tool.timeoutMs)]);
+    try {
+      const found = await tool.reconcile(args, { key: call.key, signal });
+      if (found === 'unknown') return 'unknown';
+      if (!found.happened) return 'not-happened';
+      await this.#record(call, tool, { of: 'value', value: found.result ?? null });
+      return 'happened';
+    } catch (error) {
+      if (error instanceof FencedError || error instanceof SessionTerminalError) throw error;
+      this.#options.log(`reconcile of ${tool.name} failed: ${messageOf(error)}`, { key: call.key });
+      return 'unknown';
+    }
+  }
+
+  async #until(time: number): Promise<void> {
+    const left = time - Date.now();
+    if (left > 0) await sleep(left, undefined, { signal: this.#options.signal });
+  }
+
+  /** The intent of an earlier run for a call that has no outcome. */
+  #startedBefore(call: CallState): EnvelopeOf<'ToolCallStarted'> | undefined {
+    if (this.#run.intents.has(call.call)) return undefined;
+    return this.#run.transcript.tail.findLast(
+      (event): event is EnvelopeOf<'ToolCallStarted'> =>
+        event.type === 'ToolCallStarted' && event.data.key === call.key,
+    );
+  }
+
+  /** The latest answer to a pause of this call. */
+  async #answered(call: CallState): Promise<Answered | null> {
+    const last = call.decisions.at(-1);
+    return last ? this.#answer(last.pause) : null;
+  }
+
+  async #answer(pause: string): Promise<Answered | null> {
+    const event = this.#run.transcript.tail.find(
+      (event): event is EnvelopeOf<'PauseAnswered'> => event.type === 'PauseAnswered' && event.data.pause === pause,
+    );
+    if (!event) return null;
+    const body = event.data.ref ? ((await this.#run.body('bodies', event.data.ref)) as Answered['body']) : {};
+    return { decision: event.data.decision, body: { ...body, ...(event.data.by ? { by: event.data.by } : {}) } };
+  }
+
+  /** The arguments to run with: as the model gave them, or as a person edited them (H4). */
+  async #args(call: CallState): Promise<Json> {
+    const edit = call.decisions.findLast(({ decision }) => decision === 'edit');
+    const answer = edit ? await this.#answer(edit.pause) : null;
+    if (answer?.body.args !== undefined) return answer.body.args;
+    const stored = this.#run.generation?.calls.find(({ call: id }) => id === call.call);
+    return stored?.input ?? null;
+  }
+
+  #context(call: CallState): ToolContext {
+    const { agent, session } = this.#run.id;
+    const log: ToolContext['log'] = (message, fields) => this.#options.log(message, { ...fields, tool: call.tool });
+    return { key: call.key, signal: this.#options.signal, agent, session, log };
+  }
+
+  async #record(call: CallState, tool: Tool, attempted: Attempted): Promise<void> {
+    if (attempted.of === 'value') return this.#complete(call, 'ok', attempted.value);
+    return this.#complete(call, 'error', `${tool.name}: ${attempted.message}`);
+  }
+
+  /** Result, outcome, and at the node's end the snapshot, in one write. */
+  async #complete(call: CallState, outcome: CallOutcome, value: unknown): Promise<void> {
+    const run = this.#run;
+    const { row, as } = this.#resultRow(call, outcome, value);
+    const { agent } = run.id;
+    const data = {
+      call: call.call,
+      tool: call.tool,
+      class: call.class,
+      key: call.key,
+      outcome: as,
+      served: 'fresh',
+      ref: row.ref,
+    } as const;
+    const after = run.foresee({ of: 'call', call: call.call, outcome: as });
+    try {
+      await run.append([
+        row,
+        draft('ToolCallCompleted', agent, `done/${agent}/${call.call}`, data),
+        ...run.snapshot('node', after),
+      ]);
+    } catch (error) {
+      const late = error instanceof FencedError || error instanceof SessionTerminalError;
+      if (late && call.class === 'effect') await this.#options.stores.write([this.#evidence(call, as, row.json)]);
+      throw error;
+    }
+  }
+
+  #resultRow(call: CallState, outcome: CallOutcome, value: unknown) {
+    try {
+      return { row: this.#run.row('messages', call.tool, value), as: outcome };
+    } catch (error) {
+      if (!(error instanceof UnserializableValueError || error instanceof BodyTooLargeError)) throw error;
+      return {
+        row: this.#run.row('messages', call.tool, `${call.tool}: ${error.code}: ${error.message}`),
+        as: 'error' as const,
+      };
+    }
+  }
+
+  #evidence(call: CallState, outcome: CallOutcome, json: string): EvidenceRow {
+    const { session, agent, resume, epoch, slice } = this.#run.id;
+    const id = `${agent}#${resume}.${epoch}.${slice}/${call.call}`;
+    const { tool, key } = call;
+    return {
+      into: 'effects',
+      id,
+      session,
+      agent,
+      call: call.call,
+      tool,
+      key,
+      epoch,
+      outcome,
+      json,
+      at: new Date().toISOString(),
+    };
+  }
+
+  /** Pauses a call, once: reaching an open pause again raises nothing new (R7). */
+  async #raise(call: CallState, kind: PauseKind, accepts: string[], why?: string): Promise<void> {
+    const run = this.#run;
+    const { agent, session } = run.id;
+    const times = call.decisions.filter(({ pause }) => pause.startsWith(`${kind}-`)).length;
+    const pause = `${kind}-${call.key.slice('sha256:'.length, 'sha256:'.length + 16)}${times > 0 ? `-${times + 1}` : ''}`;
+    const body: JsonObject = { tool: call.tool, args: await this.#args(call), ...(why ? { why } : {}) };
+    const { ref, json } = bodyOf(body);
+    const data = { pause, kind, call: call.call, accepts, tool: call.tool, key: call.key, ref };
+    await run.append([{ into: 'bodies', session, ref, json }, draft('PauseRaised', agent, `pause/${pause}`, data)]);
+  }
+}
+
+const isApproved = (call: CallState): boolean =>
+  call.decisions.some(({ decision }) => decision === 'approve' || decision === 'edit');
+
+const denial = ({ body }: Answered): string =>
+  `denied by ${body.by ?? 'a person'}${body.reason ? `: ${body.reason}` : ''}`;

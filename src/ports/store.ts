@@ -1,0 +1,157 @@
+import type { BodyRef, Envelope, Phase } from '../session/envelopes.ts';
+
+/** Where a body lives: generations and tool results are `messages`, per-agent checkpoints `snapshots`, the rest `bodies`. */
+export type BodyTable = 'bodies' | 'messages' | 'snapshots';
+
+/** One body: canonical JSON text, kept once by (session, digest) within its table (L7). */
+export interface BodyRow {
+  readonly into: BodyTable;
+  readonly session: string;
+  readonly ref: BodyRef;
+  readonly json: string;
+}
+
+/** An event at its place in the log (L2). */
+export interface EventRow {
+  readonly into: 'events';
+  readonly envelope: Envelope;
+}
+
+/** A claim on driving one slice of an agent (W4). Unique by session, agent, resume, epoch and slice. */
+export interface ClaimRow {
+  readonly into: 'dispatches';
+  readonly session: string;
+  readonly agent: string;
+  readonly resume: number;
+  readonly epoch: number;
+  readonly slice: number;
+  /** Id of the worker that claims. */
+  readonly worker: string;
+  /** One try at running the slice (one activity execution); the same try may write its claim again. */
+  readonly claimant: string;
+}
+
+/** What a worker that had lost its agent still brought back: shown to people, never served (E4). Kept once by `id`. */
+export interface EvidenceRow {
+  readonly into: 'effects';
+  readonly id: string;
+  readonly session: string;
+  readonly agent: string;
+  readonly call: string;
+  readonly tool: string;
+  readonly key: string;
+  readonly epoch: number;
+  readonly outcome: string;
+  /** Canonical JSON of what the tool returned. */
+  readonly json: string;
+  readonly at: string;
+}
+
+/** A pin's bytes, kept once by digest (P4). */
+export interface PinRow {
+  readonly into: 'pins';
+  readonly ref: BodyRef;
+  readonly json: string;
+}
+
+/** The completed-session record (F6). Kept once by session. */
+export interface CompletedRow {
+  readonly into: 'completed';
+  readonly session: string;
+  readonly phase: Phase;
+  readonly reason: string | null;
+  readonly lastSeq: number;
+  readonly at: string;
+}
+
+export type Row = BodyRow | EventRow | ClaimRow | EvidenceRow | PinRow | CompletedRow;
+
+/** The first event of a session, for lists. */
+export interface SessionEntry {
+  readonly session: string;
+  readonly startedAt: string;
+  /** Null while the session goes on, or where the completed record is lost. */
+  readonly completed: Omit<CompletedRow, 'into' | 'session'> | null;
+}
+
+export interface SessionPage {
+  readonly limit?: number;
+  readonly before?: string | Pick<SessionEntry, 'startedAt' | 'session'>;
+}
+
+/** Writes in order, acknowledged by a majority and journaled (L5, L6). */
+export interface Journal {
+  /**
+   * Writes rows in the order given, as one round trip where the store can. Stops at the first event or claim whose place is taken
+   * by another, and returns how many leading rows are in place (`rows.length` when all are). Writing a body, pin,
+   * evidence or completed row again is a no-op.
+   *
+   * @throws {StoreUnknownError} when it cannot be known what was written (time-out, dropped connection, write-concern error):
+   * read back to find out. Every prefix of the rows may be there.
+   */
+  write(rows: readonly Row[]): Promise<number>;
+}
+
+/** The append-only log of envelopes. Reads go to the primary at majority (L5) and fail closed (L8). */
+export interface EventLog {
+  /**
+   * Envelopes from `from` (a seq, default 0) on, gapless, at most `limit` (default: all).
+   *
+   * @throws {LogUnreadableError} at the first row that is missing, altered or undecodable.
+   */
+  read(session: string, from?: number, limit?: number): Promise<Envelope[]>;
+  /**
+   * Sessions on the log, the newest first. `limit` defaults to 100. `before`: the entry to go on after, or a time that all
+   * must have started before.
+   */
+  sessions(options?: SessionPage): Promise<SessionEntry[]>;
+}
+
+/** Bodies by reference. */
+export interface StateStore {
+  /**
+   * The JSON texts of many bodies, in the order asked, each verified against its digest.
+   *
+   * @throws {BodyMissingError} naming the first that is missing or altered.
+   */
+  load(session: string, table: BodyTable, refs: readonly BodyRef[]): Promise<string[]>;
+}
+
+/** What late workers brought back. */
+export interface EffectLog {
+  evidence(session: string, key?: string): Promise<EvidenceRow[]>;
+}
+
+/** Sealed shapes by digest (P4). */
+export interface PinStore {
+  /** @throws {PinCorruptError} when missing, truncated, undecodable or altered. */
+  pin(digest: string): Promise<string>;
+}
+
+/** One worker process that has beaten at least once. */
+export interface WorkerEntry {
+  readonly worker: string;
+  readonly taskQueue: string;
+  readonly beatAt: string;
+  /** Struck from dispatch until it has beaten again (W3). */
+  readonly struck: boolean;
+}
+
+/** Which workers live, and who holds what (W3, W4). */
+export interface WorkerRegistry {
+  /** Says that the worker lives; clears a strike. */
+  beat(worker: string, taskQueue: string): Promise<void>;
+  strike(worker: string): Promise<void>;
+  workers(): Promise<WorkerEntry[]>;
+  /** The claims on an agent, in the order of (resume, epoch, slice). */
+  claims(session: string, agent: string): Promise<ClaimRow[]>;
+}
+
+/** All that one database gives, behind the ports. */
+export interface Stores extends Journal, EventLog, StateStore, EffectLog, PinStore, WorkerRegistry {
+  /** Creates what is missing (collections, indexes) and checks that the store can keep the promises. Idempotent. */
+  prepare(): Promise<void>;
+  close(): Promise<void>;
+  /** Where it is, without credentials, for messages: `mongodb://127.0.0.1:27017/apomesh` or `memory`. */
+  readonly address: string;
+}

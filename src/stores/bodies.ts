@@ -1,0 +1,12 @@
+import { hash } from 'node:crypto';
+import type { BodyRef } from '../session/envelopes.ts';
+
+/** What is wrong with a stored body, or null. */
+export function bodyFault(json: unknown, ref: BodyRef): 'missing' | 'altered' | null {
+  if (json === undefined) return 'missing';
+  if (typeof json !== 'string' || Buffer.byteLength(json) !== ref.bytes) return 'altered';
+  return digestOf(json) === ref.digest ? null : 'altered';
+}
+
+/** SHA-256 of a text's UTF-8 bytes, as refs carry it. */
+export const digestOf = (text: string): string => `sha256:${hash('sha256', text)}`;

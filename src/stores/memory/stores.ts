@@ -1,0 +1,45 @@
+import type { Row, Stores } from '../../ports/store.ts';
+import { checkColumns } from '../columns.ts';
+import { Kept } from './kept.ts';
+import { copyOf, Logs } from './logs.ts';
+import { Registry } from './registry.ts';
+
+/** The stores in this process's memory, with the same promises but the one to outlive it. What they give is frozen. */
+export function memoryStores(): Stores {
+  const kept = new Kept();
+  const logs = new Logs(kept.completed);
+  const registry = new Registry();
+
+  /** Checks a row, and gives what puts it in place: false where its place is taken. */
+  const placing = (row: Row): (() => boolean) => {
+    checkColumns(row);
+    if (row.into === 'events') {
+      const copy = copyOf(row.envelope);
+      return () => logs.append(copy);
+    }
+    if (row.into === 'dispatches') return () => registry.claim(row);
+    return () => {
+      kept.put(row);
+      return true;
+    };
+  };
+
+  return {
+    address: 'memory',
+    async write(rows) {
+      const taken = rows.map(placing).findIndex((place) => !place());
+      return taken < 0 ? rows.length : taken;
+    },
+    read: logs.read,
+    sessions: logs.sessions,
+    load: kept.load,
+    evidence: kept.evidence,
+    pin: kept.pin,
+    beat: (worker, taskQueue) => registry.beat(worker, taskQueue),
+    strike: (worker) => registry.strike(worker),
+    workers: () => registry.workers(),
+    claims: (session, agent) => registry.claims(session, agent),
+    async prepare() {},
+    async close() {},
+  };
+}

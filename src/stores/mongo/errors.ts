@@ -1,0 +1,76 @@
+import {
+  MongoClientBulkWriteError,
+  MongoError,
+  MongoInvalidArgumentError,
+  MongoNetworkError,
+  MongoOperationTimeoutError,
+  MongoServerError,
+  MongoServerSelectionError,
+} from 'mongodb';
+import { ConfigInvalidError, StoreUnknownError, StoreUnreachableError } from '../../contract/errors.ts';
+
+export const DUPLICATE_KEY = 11_000;
+
+/** What no waiting changes: unauthorized, wrong credentials (MongoDB's and Atlas's), no such command. */
+const REFUSALS = new Set<unknown>([13, 18, 8000, 59]);
+
+/** Not the primary (any more), shutting down, network trouble between nodes, out of time. */
+const TRANSIENT = new Set<unknown>([
+  6, 7, 50, 89, 91, 134, 189, 262, 317, 358, 384, 9001, 10_058, 10_107, 11_600, 11_602, 13_435, 13_436,
+]);
+
+/**
+ * An error of a write: nothing is known of what it left behind, unless it says so itself (L6).
+ *
+ * @param first whether nothing of the same rows was sent before.
+ */
+export function writeError(error: unknown, address: string, first: boolean): unknown {
+  const cause = rootOf(error);
+  if (!(error instanceof MongoError) || cause instanceof MongoInvalidArgumentError) return error;
+  const refusal = first ? refusalOf(cause, address) : null;
+  if (refusal !== null) return refusal;
+  if (first && cause instanceof MongoServerSelectionError) return new StoreUnreachableError(address, { cause });
+  return new StoreUnknownError(`it is not known what MongoDB at ${address} wrote: ${messageOf(error)}`, {
+    cause: error,
+  });
+}
+
+/** An error of a read, or of a write to the registry, which may be made again. */
+export function readError(error: unknown, address: string): unknown {
+  if (!(error instanceof MongoError)) return error;
+  const refusal = refusalOf(error, address);
+  if (refusal !== null) return refusal;
+  return isTransient(error) ? new StoreUnreachableError(address, { cause: error }) : error;
+}
+
+/** An error of the first connection, before which nothing can have been written. */
+export function connectError(error: unknown, address: string): unknown {
+  return refusalOf(rootOf(error), address) ?? new StoreUnreachableError(address, { cause: error });
+}
+
+function isTransient(error: MongoError): boolean {
+  return (
+    error instanceof MongoNetworkError ||
+    error instanceof MongoServerSelectionError ||
+    error instanceof MongoOperationTimeoutError ||
+    (error instanceof MongoServerError && TRANSIENT.has(error.code))
+  );
+}
+
+function refusalOf(error: unknown, address: string): ConfigInvalidError | null {
+  if (!(error instanceof MongoServerError) || !REFUSALS.has(error.code)) return null;
+  return new ConfigInvalidError('mongo', `MongoDB at ${address} refuses: ${error.message}`);
+}
+
+function messageOf(error: MongoError): string {
+  const said =
+    error instanceof MongoClientBulkWriteError ? [...error.writeConcernErrors, ...error.writeErrors.values()] : [];
+  return said.length === 0 ? rootOf(error).message : said.map(({ code, message }) => `${message} (${code})`).join('; ');
+}
+
+/** What the server said of a bulk as a whole, where it said anything. */
+function rootOf(error: unknown): Error {
+  const inner = error instanceof MongoClientBulkWriteError ? error.cause : undefined;
+  if (inner instanceof Error) return inner;
+  return error instanceof Error ? error : new Error(String(error));
+}

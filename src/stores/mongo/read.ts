@@ -1,0 +1,108 @@
+import { BodyMissingError, PinCorruptError } from '../../contract/errors.ts';
+import type { EffectLog, EventLog, PinStore, StateStore } from '../../ports/store.ts';
+import { bodyFault, digestOf } from '../bodies.ts';
+import { byTime } from '../order.ts';
+import { type BodyDoc, collection } from './collections.ts';
+import type { Mongo } from './connect.ts';
+import { readEvent } from './events.ts';
+import { bodyId, evidenceOf } from './rows.ts';
+
+/** Documents a round trip. */
+const EVENTS_AT_ONCE = 2_000;
+
+/** Bounds of one query for bodies; some servers compare each document with each key asked for. */
+const BODIES_AT_ONCE = { count: 64, bytes: 8 * 1024 * 1024 } as const;
+
+export function mongoEvents({ db, attempt }: Mongo): Pick<EventLog, 'read'> {
+  const events = collection(db, 'events');
+  const isAny = async (session: string, from: number): Promise<boolean> =>
+    (await events.findOne({ session, seq: { $gte: from } }, { projection: { _id: 1 } })) !== null;
+
+  const read: EventLog['read'] = async (session, from = 0, limit = Number.POSITIVE_INFINITY) => {
+    if (limit <= 0) return [];
+    const end = from + limit;
+    const docs = await attempt(() =>
+      events
+        // Bounded by seq, which is gapless, rather than by a count: no server has to look at what is not asked for.
+        .find(
+          { session, seq: { $gte: from, ...(Number.isFinite(end) && { $lt: end }) } },
+          { sort: { seq: 1 }, batchSize: EVENTS_AT_ONCE },
+        )
+        .toArray(),
+    );
+    const envelopes = docs.map((doc, index) => readEvent(doc, session, from + index));
+    if (docs.length < limit && Number.isFinite(end) && (await attempt(() => isAny(session, end)))) {
+      readEvent(undefined, session, from + docs.length);
+    }
+    return envelopes;
+  };
+  return { read };
+}
+
+export function mongoBodies({ db, attempt }: Mongo): StateStore {
+  const load: StateStore['load'] = async (session, table, refs) => {
+    const found = new Map<string, unknown>();
+    const bodies = collection(db, table);
+    for (const digests of chunks(refs)) {
+      const ids = digests.map((digest) => bodyId(session, digest));
+      const docs = await attempt(() =>
+        bodies
+          .find<Pick<BodyDoc, '_id' | 'json'>>(
+            { _id: { $in: ids } },
+            { projection: { json: 1 }, batchSize: ids.length + 1 },
+          )
+          .toArray(),
+      );
+      for (const { _id, json } of docs) found.set(_id, json);
+    }
+    const verified = new Set<string>();
+    return refs.map((ref) => {
+      const json = found.get(bodyId(session, ref.digest));
+      const key = `${ref.digest}/${ref.bytes}`;
+      const fault = verified.has(key) ? null : bodyFault(json, ref);
+      if (fault !== null) throw new BodyMissingError(session, table, ref.digest, fault);
+      verified.add(key);
+      return json as string;
+    });
+  };
+  return { load };
+}
+
+/** The digests asked for, each once, in parts that are small enough for one answer. */
+function chunks(refs: Parameters<StateStore['load']>[2]): string[][] {
+  const parts: string[][] = [];
+  let bytes = 0;
+  for (const ref of new Map(refs.map((ref) => [ref.digest, ref])).values()) {
+    const part = parts.at(-1);
+    bytes += ref.bytes;
+    if (part !== undefined && part.length < BODIES_AT_ONCE.count && bytes <= BODIES_AT_ONCE.bytes) {
+      part.push(ref.digest);
+    } else {
+      parts.push([ref.digest]);
+      bytes = ref.bytes;
+    }
+  }
+  return parts;
+}
+
+export function mongoPins({ db, attempt }: Mongo): PinStore {
+  const pin: PinStore['pin'] = async (digest) => {
+    const doc = await attempt(() => collection(db, 'pins').findOne({ _id: digest }));
+    if (doc === null) throw new PinCorruptError(digest, 'missing');
+    const json: unknown = doc.json;
+    if (typeof json !== 'string' || Buffer.byteLength(json) !== doc.bytes)
+      throw new PinCorruptError(digest, 'truncated');
+    if (digestOf(json) !== digest) throw new PinCorruptError(digest, 'altered');
+    return json;
+  };
+  return { pin };
+}
+
+export function mongoEffects({ db, attempt }: Mongo): EffectLog {
+  const evidence: EffectLog['evidence'] = async (session, key) => {
+    const filter = key === undefined ? { session } : { session, key };
+    const docs = await attempt(() => collection(db, 'effects').find(filter).toArray());
+    return docs.map(evidenceOf).sort(byTime);
+  };
+  return { evidence };
+}

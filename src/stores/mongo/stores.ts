@@ -1,0 +1,32 @@
+import type { Stores } from '../../ports/store.ts';
+import { type Mongo, type MongoStoresOptions, openMongo } from './connect.ts';
+import { prepareMongo } from './prepare.ts';
+import { mongoBodies, mongoEffects, mongoEvents, mongoPins } from './read.ts';
+import { mongoRegistry } from './registry.ts';
+import { mongoSessions } from './sessions.ts';
+import { mongoJournal } from './write.ts';
+
+export type { MongoStoresOptions };
+
+/**
+ * The stores in a MongoDB, 8.0 or later. Nothing is connected to before the first call.
+ *
+ * @throws {ConfigInvalidError} where the URI is none.
+ */
+export const mongoStores = (options: MongoStoresOptions): Stores => storesOver(openMongo(options));
+
+/** The stores over a database. */
+export function storesOver(mongo: Mongo): Stores {
+  return {
+    ...mongoJournal(mongo),
+    ...mongoEvents(mongo),
+    ...mongoSessions(mongo),
+    ...mongoBodies(mongo),
+    ...mongoEffects(mongo),
+    ...mongoPins(mongo),
+    ...mongoRegistry(mongo),
+    address: mongo.address,
+    prepare: () => prepareMongo(mongo),
+    close: () => mongo.client.close(),
+  };
+}

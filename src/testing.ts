@@ -1,0 +1,1 @@
+export { type Script, type ScriptCall, type ScriptedModelOptions, type ScriptStep, scriptedModel } from './models/scripted.ts';

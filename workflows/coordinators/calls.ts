@@ -1,0 +1,22 @@
+import type { CallRequest } from '../../src/agent/loop.ts';
+import type { CallResult } from '../../src/contract/activities.ts';
+import { driving } from '../activities.ts';
+import { attempt } from '../attempt.ts';
+import type { SessionState } from '../state.ts';
+
+/** Runs calls side by side, each an activity of its own on the queue of its tool. A lost one is absent from the results. */
+export async function runCalls(state: SessionState, calls: readonly CallRequest[]): Promise<readonly CallResult[]> {
+  const under = calls.map((call) => ({ ...state.nextDispatch(), call }));
+  const results = await Promise.all(
+    under.map(({ call, ...dispatch }) => {
+      const activities = driving(state.input.heartbeatTimeoutMs, {
+        summary: `callTool ${call.tool}`,
+        ...(call.taskQueue === null ? {} : { taskQueue: call.taskQueue }),
+      });
+      return attempt(state, () => activities.callTool({ ...dispatch, call: call.call }));
+    }),
+  );
+  const known = results.filter((result) => result !== undefined);
+  for (const result of known) state.reach(result);
+  return known;
+}

@@ -1,0 +1,1 @@
+export { apomeshSession } from './session.ts';
