@@ -77,7 +77,7 @@ const rooms = [
   {
     room: 'tools',
     rooms: overPorts,
-    packages: ['zod', 'ajv', 'ms', '@ai-sdk/mcp', '@modelcontextprotocol/sdk', '@temporalio/common'],
+    packages: ['zod', 'ajv', 'ms', '@modelcontextprotocol/sdk', '@temporalio/common'],
     node: true,
     why: 'MCP stays behind the port',
   },

@@ -8,6 +8,8 @@ export {
   type ToolOptions,
   type ToolRetry,
 } from './agent/tool.ts';
+export { ApomeshClient, type ApomeshClientOptions } from './client/client.ts';
+export type { SessionHandle } from './client/handle.ts';
 export {
   AgentNotFoundError,
   ApomeshError,
@@ -34,6 +36,7 @@ export {
 export { draw, randomOf, sessionSeed, stepSeed, uuidOf } from './determinism/randomness.ts';
 export { scriptedModel } from './models/scripted.ts';
 export { type ApomeshConfig, defineConfig } from './plugin/config.ts';
+export { ApomeshPlugin, type ApomeshPluginOptions } from './plugin/plugin.ts';
 export { canonicalJson } from './session/canonical-json.ts';
 export { bodyDigest } from './session/digest.ts';
 export { type BodyRef, type Envelope, type EventType, parseEnvelope } from './session/envelopes.ts';

@@ -75,4 +75,5 @@ export default defineConfig({
     },
   },
   agents: [incidents],
+  limits: { heartbeatTimeout: '3 seconds', doubtGrace: '1 second' },
 });

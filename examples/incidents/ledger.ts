@@ -36,7 +36,7 @@ export const appendLedger = defineTool({
     'Enters an incident into the ledger, for good: one line for each distinct incident. Call it once for an incident, ' +
     'after its ticket file has been written.',
   effect: 'effect',
-  timeout: '20 seconds',
+  timeout: '4 seconds',
   input: z.object({
     incident: z.string().min(1).describe('The id of the incident, as in the name of its ticket file.'),
     service: z.string().min(1),

@@ -1,12 +1,16 @@
 import { createRequire } from 'node:module';
 import { Command, CommanderError, Option } from 'commander';
-import { UsageError } from '../contract/errors.ts';
+import type { ListOptions } from '../client/list.ts';
+import type { AnswerCommand } from './commands/answer.ts';
+import type { CancelCommand } from './commands/cancel.ts';
+import type { DevCommand } from './commands/dev.ts';
+import type { OutputCommand } from './commands/output.ts';
+import type { StartCommand } from './commands/start.ts';
+import type { TailCommand } from './commands/tail.ts';
+import type { WorkerCommand } from './commands/worker.ts';
 import { fail } from './failure.ts';
 import { type Common, count, withCommon } from './options.ts';
 import { bearWithClosedPipes, flushed } from './terminal.ts';
-
-/** What a command gives: its exit code; nothing is 0. */
-type Done = Promise<number | undefined> | Promise<number> | Promise<void>;
 
 /** Runs the command line and ends the process with the exit code that goes with what came of it. */
 export async function main(args: readonly string[]): Promise<never> {
@@ -30,6 +34,8 @@ async function run(args: readonly string[]): Promise<number> {
     if (error.exitCode === 0) return 0;
     // Help that nobody asked for has said all there is to say.
     if (error.code === 'commander.help') return 2;
+    // Loads Temporal's part of the errors, which `fold` and `--help` start without.
+    const { UsageError } = await import('../contract/errors.ts');
     return fail(new UsageError(sentenceOf(error.message)), json);
   }
 }
@@ -53,24 +59,24 @@ function build(done: (exit: number) => void): Command {
   const add = <Options extends Common>(
     usage: string,
     description: string,
-    action: (options: Options, ...words: string[]) => Done,
+    action: (options: Options, ...words: string[]) => Promise<number>,
   ): Command =>
     withCommon(program.command(usage).description(description)).action(async (...given: unknown[]) => {
       const command = given.at(-1) as Command;
       const words = given.slice(0, -2) as string[];
-      done((await action(command.optsWithGlobals<Options>(), ...words)) ?? 0);
+      done(await action(command.optsWithGlobals<Options>(), ...words));
     });
 
-  add('dev', 'start what is missing (Temporal, MongoDB) and a worker; Ctrl-C stops what was started', async (options) =>
+  add<DevCommand>('dev', 'start what is missing (Temporal, MongoDB) and a worker; Ctrl-C stops what was started', async (options) =>
     (await import('./commands/dev.ts')).dev(options),
   )
     .option('--no-worker', 'only the servers')
     .option('--data <dir>', 'where their data stays', '.apomesh')
     .option('--task-queue <name>', "the worker's");
-  add('worker', 'a worker for this config, against a running Temporal and MongoDB', async (options) =>
+  add<WorkerCommand>('worker', 'a worker for this config, against a running Temporal and MongoDB', async (options) =>
     (await import('./commands/worker.ts')).worker(options),
   ).option('--task-queue <name>', 'default: apomesh');
-  add('start <agent>', 'start a session of an agent (NAME or NAME@VERSION)', async (options: Options, agent = '') =>
+  add<StartCommand>('start <agent>', 'start a session of an agent (NAME or NAME@VERSION)', async (options, agent = '') =>
     (await import('./commands/start.ts')).start(agent, options),
   )
     .requiredOption('--goal <text>', 'what it is to do, or @FILE')
@@ -78,7 +84,7 @@ function build(done: (exit: number) => void): Command {
     .addOption(new Option('--durability <level>', "default: the agent's").choices(['checkpointed', 'replayable']))
     .option('--task-queue <name>', 'of the worker pool that runs it (default: apomesh)')
     .option('--follow', 'show what it does until it ends, then its output');
-  add('sessions', 'list sessions, the newest first', async (options) =>
+  add<Common & ListOptions>('sessions', 'list sessions, the newest first', async (options) =>
     (await import('./commands/sessions.ts')).sessions(options),
   )
     .option('--limit <n>', 'how many at most', count, 100)
@@ -90,16 +96,16 @@ function build(done: (exit: number) => void): Command {
   add('show <session>', 'where a session stands', async (options, session = '') =>
     (await import('./commands/show.ts')).show(session, options),
   );
-  add('tail <session>', 'follow what a session logs, to its end', async (options, session = '') =>
+  add<TailCommand>('tail <session>', 'follow what a session logs, to its end', async (options, session = '') =>
     (await import('./commands/tail.ts')).tail(session, options),
   ).option('--from <seq>', 'first event to show', count, 0);
-  add('output <session>', "wait for a session's output and write it", async (options, session = '') =>
+  add<OutputCommand>('output <session>', "wait for a session's output and write it", async (options, session = '') =>
     (await import('./commands/output.ts')).output(session, options),
   ).option('--no-wait', 'fail where it goes on');
   add('pauses [session]', 'what waits for a person, of one session or all', async (options, session?: string) =>
     (await import('./commands/pauses.ts')).pauses(session, options),
   );
-  add('answer <session> <pause> <decision>', 'answer a pause', async (options, session = '', pause = '', decision = '') =>
+  add<AnswerCommand>('answer <session> <pause> <decision>', 'answer a pause', async (options, session = '', pause = '', decision = '') =>
     (await import('./commands/answer.ts')).answer(session, pause, decision, options),
   )
     .option('--reason <text>', 'why: with reject and fail')
@@ -107,7 +113,7 @@ function build(done: (exit: number) => void): Command {
     .option('--text <text>', 'the answer to a question; or @FILE')
     .option('--result <json>', 'what the effect gave: with happened; or @FILE')
     .option('--by <name>', 'who answers');
-  add('cancel <session>', 'ask a session to end', async (options, session = '') =>
+  add<CancelCommand>('cancel <session>', 'ask a session to end', async (options, session = '') =>
     (await import('./commands/cancel.ts')).cancel(session, options),
   ).option('--reason <text>', 'why');
   add('export <session>', "write a session's log, one envelope a line", async (options, session = '') =>

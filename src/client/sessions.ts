@@ -6,6 +6,7 @@ import { sessionIdFault } from '../session/agent-ref.ts';
 import type { Durability } from '../session/envelopes.ts';
 import { SessionHandle } from './handle.ts';
 import { type ListOptions, listSessions, type SessionSummary } from './list.ts';
+import type { Pause } from './pauses.ts';
 import { startSession, type StartOptions } from './start.ts';
 import type { Temporal } from './temporal.ts';
 
@@ -54,6 +55,12 @@ export class Sessions {
   /** Sessions on the log, the newest first. */
   list(options: ListOptions = {}): Promise<SessionSummary[]> {
     return listSessions(this.#stores, options);
+  }
+
+  /** The open pauses of all sessions, session by session, the newest first. */
+  async *pauses(): AsyncGenerator<Pause, void, undefined> {
+    const listed = await this.list({ limit: Number.POSITIVE_INFINITY });
+    for (const { session, pauses } of listed) if (pauses > 0) yield* await this.get(session).pauses();
   }
 
   /** Nothing is written to a store that cannot keep its promises. */

@@ -24,4 +24,5 @@ function closedKeyword(key: string, value: Json): Json {
 
 const closedValue = (value: Json): Json => (isObject(value) ? closedSchema(value) : value);
 
-const isObject = (value: Json): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObject = (value: Json): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -16,7 +16,10 @@ export interface GenerateOptions {
   readonly retry?: ModelRetry;
 }
 
-type JsonSchema = Extract<NonNullable<LanguageModelV4CallOptions['tools']>[number], { type: 'function' }>['inputSchema'];
+type JsonSchema = Extract<
+  NonNullable<LanguageModelV4CallOptions['tools']>[number],
+  { type: 'function' }
+>['inputSchema'];
 
 /**
  * Asks a model once, at a cost of its own that does not grow with the conversation. Errors that the AI SDK calls
@@ -43,7 +46,9 @@ function callOptions({ prompt, tools, output, signal }: GenerateOptions): Langua
         inputSchema: input as JsonSchema,
       })),
     }),
-    ...(output && { responseFormat: { type: 'json' as const, name: 'output', schema: closedSchema(output) as JsonSchema } }),
+    ...(output && {
+      responseFormat: { type: 'json' as const, name: 'output', schema: closedSchema(output) as JsonSchema },
+    }),
   };
 }
 

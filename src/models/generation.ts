@@ -111,7 +111,8 @@ function usageOf({ inputTokens: input, outputTokens: output }: LanguageModelV4Us
   };
 }
 
-const sum = (...counts: readonly (number | undefined)[]): number => counts.reduce<number>((all, n) => all + (n ?? 0), 0);
+const sum = (...counts: readonly (number | undefined)[]): number =>
+  counts.reduce<number>((all, n) => all + (n ?? 0), 0);
 
 function dataOf(data: { type: 'data'; data: Uint8Array | string } | { type: 'url'; url: URL }): JsonObject {
   if (data.type === 'url') return { type: 'url', url: String(data.url) };

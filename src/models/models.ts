@@ -70,7 +70,8 @@ function lookUp<T>(name: string, entries: ReadonlyMap<string, T>): { key: string
   for (const [key, entry] of entries) {
     if (key === name) return { key, entry, rest: '' };
     const start = key.slice(0, -1);
-    if (!isPattern(key) || !name.startsWith(start) || name === start || (found && found.key.length >= key.length)) continue;
+    if (!isPattern(key) || !name.startsWith(start) || name === start || (found && found.key.length >= key.length))
+      continue;
     found = { key, entry, rest: name.slice(start.length) };
   }
   return found;
@@ -84,13 +85,19 @@ function checkEntry(name: string, entry: unknown): void {
   const field = `models.${name}`;
   const isThing = (typeof entry === 'object' && entry !== null) || typeof entry === 'function';
   if (!isThing) {
-    throw new ConfigInvalidError(field, `is ${JSON.stringify(entry)}, no model or provider of the AI SDK; give openai('gpt-5').`);
+    throw new ConfigInvalidError(
+      field,
+      `is ${JSON.stringify(entry)}, no model or provider of the AI SDK; give openai('gpt-5').`,
+    );
   }
   if (isPattern(name)) {
     if ('languageModel' in entry && typeof entry.languageModel === 'function') return;
     throw new ConfigInvalidError(field, 'is no provider; give one with languageModel(id), or name a single model.');
   }
-  if ('doGenerate' in entry) return checkVersion(name, entry as { specificationVersion?: unknown });
+  if ('doGenerate' in entry) {
+    checkVersion(name, entry as { specificationVersion?: unknown });
+    return;
+  }
   const advice = 'languageModel' in entry ? `for a provider the name is a pattern: ${name}/*` : "give openai('gpt-5')";
   throw new ConfigInvalidError(field, `is no model of the AI SDK; ${advice}.`);
 }

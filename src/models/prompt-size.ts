@@ -58,6 +58,7 @@ function charactersOf(message: LanguageModelV4Message): number {
 }
 
 function resultLength(output: { type: string; value?: unknown; reason?: string | undefined }): number {
-  if ('value' in output) return typeof output.value === 'string' ? output.value.length : JSON.stringify(output.value).length;
+  if ('value' in output)
+    return typeof output.value === 'string' ? output.value.length : JSON.stringify(output.value).length;
   return output.reason?.length ?? 0;
 }

@@ -23,7 +23,10 @@ export interface ToolOutcome {
   readonly value: Json;
 }
 
-export const systemMessage = (instructions: string): LanguageModelV4Message => ({ role: 'system', content: instructions });
+export const systemMessage = (instructions: string): LanguageModelV4Message => ({
+  role: 'system',
+  content: instructions,
+});
 
 export const userMessage = (text: string): LanguageModelV4Message => ({
   role: 'user',
@@ -60,9 +63,13 @@ function resultPart(result: ToolOutcome, call?: JsonObject): LanguageModelV4Tool
 }
 
 function outputOf(outcome: CallOutcome, value: Json): LanguageModelV4ToolResultOutput {
-  if (outcome === 'ok') return typeof value === 'string' ? { type: 'text', value } : { type: 'json', value: mutable(value) };
+  if (outcome === 'ok')
+    return typeof value === 'string' ? { type: 'text', value } : { type: 'json', value: mutable(value) };
   if (outcome === 'denied') {
-    return { type: 'execution-denied', ...(value !== null && { reason: typeof value === 'string' ? value : JSON.stringify(value) }) };
+    return {
+      type: 'execution-denied',
+      ...(value !== null && { reason: typeof value === 'string' ? value : JSON.stringify(value) }),
+    };
   }
   return typeof value === 'string' ? { type: 'error-text', value } : { type: 'error-json', value: mutable(value) };
 }

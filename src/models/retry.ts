@@ -29,7 +29,8 @@ export async function withRetry<T>(ask: () => PromiseLike<T>, signal: AbortSigna
     initialDelayInMs: initialIntervalMs,
     abortSignal: signal,
     shouldRetry: isRetryable,
-    getDelayInMs: ({ error, exponentialBackoffDelay }) => waitAskedFor(error, exponentialBackoffDelay) ?? exponentialBackoffDelay,
+    getDelayInMs: ({ error, exponentialBackoffDelay }) =>
+      waitAskedFor(error, exponentialBackoffDelay) ?? exponentialBackoffDelay,
     createRetryError: () => last,
   });
   const asked = async () => {

@@ -7,7 +7,7 @@ import type {
   LanguageModelV4StreamPart,
 } from '@ai-sdk/provider';
 import type { Json } from '../session/json.ts';
-import { type PromptSize, measurer, tokensOf } from './prompt-size.ts';
+import { measurer, type PromptSize, tokensOf } from './prompt-size.ts';
 
 /** What a scripted model answers. Neither text nor calls is an empty answer. */
 export interface ScriptStep {
@@ -73,7 +73,12 @@ function resultOf({ text, calls = [], usage = {} }: ScriptStep, size: PromptSize
     content,
     finishReason: { unified: calls.length > 0 ? 'tool-calls' : 'stop', raw: undefined },
     usage: {
-      inputTokens: { total: usage.inputTokens ?? size.tokens, noCache: undefined, cacheRead: undefined, cacheWrite: undefined },
+      inputTokens: {
+        total: usage.inputTokens ?? size.tokens,
+        noCache: undefined,
+        cacheRead: undefined,
+        cacheWrite: undefined,
+      },
       outputTokens: { total: outputTokens, text: undefined, reasoning: undefined },
     },
     warnings: [],
@@ -85,7 +90,11 @@ function lengthOf(part: LanguageModelV4Content): number {
   return part.type === 'tool-call' ? part.toolName.length + part.input.length : 0;
 }
 
-function* streamOf({ content, usage, finishReason }: LanguageModelV4GenerateResult): Generator<LanguageModelV4StreamPart> {
+function* streamOf({
+  content,
+  usage,
+  finishReason,
+}: LanguageModelV4GenerateResult): Generator<LanguageModelV4StreamPart> {
   yield { type: 'stream-start', warnings: [] };
   for (const [i, part] of content.entries()) {
     if (part.type === 'text') {

@@ -31,7 +31,7 @@ export class ApomeshPlugin extends SimplePlugin {
   readonly #given: Stores | undefined;
   readonly #mongo: MongoConfig | undefined;
 
-  constructor(config: ApomeshConfig, options: ApomeshPluginOptions = {}) {
+  constructor(config: ApomeshConfig | ResolvedConfig, options: ApomeshPluginOptions = {}) {
     super({ name: 'apomesh' });
     this.config = parseConfig(config, options.file ?? null);
     this.#given = options.stores;

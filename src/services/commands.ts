@@ -26,9 +26,9 @@ export async function onPath(name: string, path = process.env['PATH'] ?? ''): Pr
 }
 
 /** Runs a command to its end and gives its output. @throws with the last line it wrote when it fails. */
-export function run(command: string, args: readonly string[], timeoutMs: number): Promise<string> {
+export function run(command: string, args: readonly string[], timeoutMs: number, cwd?: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    execFile(command, args, { timeout: timeoutMs, maxBuffer: 1 << 26 }, (error, stdout, stderr) => {
+    execFile(command, args, { timeout: timeoutMs, maxBuffer: 1 << 26, cwd }, (error, stdout, stderr) => {
       if (error === null) return resolve(stdout);
       const said = stderr.trim().split('\n').at(-1);
       reject(new Error(said === undefined || said === '' ? error.message : `${command}: ${said}`, { cause: error }));

@@ -1,7 +1,8 @@
 import { UnserializableValueError } from '../contract/errors.ts';
 import type { Row } from '../ports/store.ts';
 
-const SURROGATE = /\p{Cs}/u;
+/** ES2024, which every runtime in use has. */
+const isWellFormed = (text: string): boolean => (text as string & { isWellFormed(): boolean }).isWellFormed();
 
 /**
  * Checks that every text of a row but its body comes back as it is written: a store keeps UTF-8, which has no lone
@@ -12,7 +13,7 @@ const SURROGATE = /\p{Cs}/u;
 export function checkColumns(row: Row): void {
   const columns = row.into === 'events' ? row.envelope : row;
   for (const [name, value] of Object.entries(columns)) {
-    if (name !== 'json' && typeof value === 'string' && SURROGATE.test(value)) {
+    if (name !== 'json' && typeof value === 'string' && !isWellFormed(value)) {
       throw new UnserializableValueError(`$.${name}`, 'a string with a lone surrogate');
     }
   }

@@ -70,7 +70,8 @@ export class McpConnection {
     const local = new AbortController();
     const onAbort = () => local.abort(call.signal.reason);
     call.signal.addEventListener('abort', onAbort, { once: true });
-    const late = () => local.abort(new Error(`the MCP server ${this.#server} did not answer within ${call.timeoutMs} ms.`));
+    const late = () =>
+      local.abort(new Error(`the MCP server ${this.#server} did not answer within ${call.timeoutMs} ms.`));
     const timer = setTimeout(late, call.timeoutMs);
     try {
       return await this.#request(call, local.signal).catch((error: unknown) => {
@@ -132,7 +133,7 @@ export class McpConnection {
 
   #open(): Promise<Opened> {
     if (this.#closed) return Promise.reject(new Error(`the tools of the MCP server ${this.#server} are closed.`));
-    if (this.#opened) return this.#opened;
+    if (this.#opened !== null) return this.#opened;
     const opening = this.#connect(() => {
       if (this.#opened === opening) this.#opened = null;
     });

@@ -34,7 +34,8 @@ export async function mcpTools(servers: Readonly<Record<string, McpServerDefinit
     const connection = new McpConnection(server, definition, timeoutMs);
     connections.push(connection);
     const listed = await connection.list().catch((error: unknown) => {
-      const args = 'args' in definition ? ` (started as ${[definition.command, ...(definition.args ?? [])].join(' ')})` : '';
+      const args =
+        'args' in definition ? ` (started as ${[definition.command, ...(definition.args ?? [])].join(' ')})` : '';
       throw new ConfigInvalidError(field, (error instanceof Error ? error.message : String(error)) + args);
     });
     return [server, await toolsOf(field, definition, connection, listed)] as const;
@@ -50,7 +51,8 @@ export async function mcpTools(servers: Readonly<Record<string, McpServerDefinit
 }
 
 function checkDefinition(field: string, server: string, definition: McpServerDefinition): void {
-  if (server === '' || /[/*]/.test(server)) throw new ConfigInvalidError(field, 'the name of a server has no / and no *.');
+  if (server === '' || /[/*]/.test(server))
+    throw new ConfigInvalidError(field, 'the name of a server has no / and no *.');
   const { command, url } = definition as { command?: unknown; url?: unknown };
   if ((command === undefined) === (url === undefined)) {
     throw new ConfigInvalidError(field, 'give either command (a program to start) or url (a server that runs).');
@@ -70,11 +72,17 @@ async function toolsOf(
   listed: readonly ListedTool[],
 ): Promise<Tool[]> {
   const offered = new Set(listed.map((tool) => tool.name));
-  for (const [part, names] of [['effects', definition.effects], ['tools', definition.tools]] as const) {
+  for (const [part, names] of [
+    ['effects', definition.effects],
+    ['tools', definition.tools],
+  ] as const) {
     const unknown = Object.keys(names ?? {}).filter((name) => !offered.has(name));
     if (unknown.length === 0) continue;
     const available = [...offered].join(', ') || 'none';
-    throw new ConfigInvalidError(`${field}.${part}`, `the server has no tool ${unknown.join(', ')}; it has ${available}.`);
+    throw new ConfigInvalidError(
+      `${field}.${part}`,
+      `the server has no tool ${unknown.join(', ')}; it has ${available}.`,
+    );
   }
   const checker = await schemaChecker();
   return listed.map((tool) => mcpTool(field, definition, connection, tool, checker));
@@ -108,14 +116,14 @@ function mcpTool(
     async run(args, { key, signal }) {
       const wrong = checked(args);
       if (wrong !== null) throw new InvalidToolInputError(name, wrong);
-      return valueOf(await connection.call({ tool: listed.name, args, key, signal, timeoutMs: options.timeoutMs }));
+      return resultOf(await connection.call({ tool: listed.name, args, key, signal, timeoutMs: options.timeoutMs }));
     },
     reconcile: null,
   };
 }
 
 /** What a tool gave: structured content if there is any, else the text of a result of texts, else its content parts. */
-function valueOf(result: CallToolResult): unknown {
+function resultOf(result: CallToolResult): unknown {
   const texts = result.content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
   const onlyTexts = texts.length === result.content.length;
   if (result.isError) throw new Error(onlyTexts ? texts.join('\n') : JSON.stringify(result.content));

@@ -13,7 +13,10 @@ export function durationMs(field: string, value: Duration | undefined, byDefault
   if (value === undefined) return byDefault;
   const millis = typeof value === 'number' ? value : parse(value);
   if (Number.isFinite(millis) && millis > 0) return millis;
-  throw new ConfigInvalidError(field, `${JSON.stringify(value)} is no positive duration; write 30_000 or '30 seconds'.`);
+  throw new ConfigInvalidError(
+    field,
+    `${JSON.stringify(value)} is no positive duration; write 30_000 or '30 seconds'.`,
+  );
 }
 
 function parse(text: string): number {
@@ -51,7 +54,11 @@ export function resolveToolOptions(
     retry: {
       maximumAttempts: atLeastOne(`${field}.retry.maximumAttempts`, retry.maximumAttempts ?? 1, Number.isInteger),
       initialIntervalMs: durationMs(`${field}.retry.initialInterval`, retry.initialInterval, SECOND),
-      backoffCoefficient: atLeastOne(`${field}.retry.backoffCoefficient`, retry.backoffCoefficient ?? 2, Number.isFinite),
+      backoffCoefficient: atLeastOne(
+        `${field}.retry.backoffCoefficient`,
+        retry.backoffCoefficient ?? 2,
+        Number.isFinite,
+      ),
     },
     taskQueue: options.taskQueue ?? null,
   };

@@ -101,7 +101,10 @@ class Toolset implements Tools {
     });
     if (missing.length === 0) return [...new Set(found)];
     const available = [...this.names, ...[...this.#servers.byServer.keys()].map((server) => `${server}/*`)];
-    throw new ConfigInvalidError('tools', `there is no tool ${missing.join(', ')}; there is ${available.join(', ') || 'none'}.`);
+    throw new ConfigInvalidError(
+      'tools',
+      `there is no tool ${missing.join(', ')}; there is ${available.join(', ') || 'none'}.`,
+    );
   }
 
   async close(): Promise<void> {

@@ -17,7 +17,10 @@ const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 export function zodTool<Input extends z.ZodType>(definition: ToolDefinition<Input>): Tool {
   const { name, description, input, approval, reconcile } = definition;
   if (typeof name !== 'string' || !TOOL_NAME.test(name)) {
-    throw new ConfigInvalidError('tools', `${JSON.stringify(name)} is no name of a tool; use 1 to 64 of A-Z a-z 0-9 _ -.`);
+    throw new ConfigInvalidError(
+      'tools',
+      `${JSON.stringify(name)} is no name of a tool; use 1 to 64 of A-Z a-z 0-9 _ -.`,
+    );
   }
   const field = `tools.${name}`;
   if (typeof description !== 'string') throw new ConfigInvalidError(`${field}.description`, 'is missing.');
@@ -57,9 +60,7 @@ export function zodTool<Input extends z.ZodType>(definition: ToolDefinition<Inpu
       }
     },
     run: async (args: Json, context: ToolContext) => definition.run(await parsed(args), context),
-    reconcile: reconcile
-      ? async (args, context) => reconcile.call(definition, await parsed(args), context)
-      : null,
+    reconcile: reconcile ? async (args, context) => reconcile.call(definition, await parsed(args), context) : null,
   };
 }
 
@@ -75,7 +76,10 @@ function inputSchema(field: string, input: z.ZodType): JsonObject {
     throw new ConfigInvalidError(`${field}.input`, `${textOf(error)}; a model can only give what JSON carries.`);
   }
   if ('type' in schema && schema['type'] !== 'object') {
-    throw new ConfigInvalidError(`${field}.input`, `is ${JSON.stringify(schema['type'])}; models call tools with an object.`);
+    throw new ConfigInvalidError(
+      `${field}.input`,
+      `is ${JSON.stringify(schema['type'])}; models call tools with an object.`,
+    );
   }
   return schema;
 }

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type CommandStartedEvent, MongoClient } from 'mongodb';
 import type { Stores } from '../../src/ports/store.ts';
@@ -162,7 +161,8 @@ describe('stores: reaching mongo', () => {
   });
 
   it('a server that says nothing is named within 10 seconds', async () => {
-    const silent = createServer((socket) => socket.resume()).listen(0, '127.0.0.1');
+    const sockets: Socket[] = [];
+    const silent = createServer((socket) => sockets.push(socket)).listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const { port } = silent.address() as AddressInfo;
     const lost = mongoStores({ uri: `mongodb://127.0.0.1:${port}/`, serverSelectionTimeoutMS: 1_000 });
@@ -170,6 +170,7 @@ describe('stores: reaching mongo', () => {
     await expect(lost.write(log(newSession(), 1))).rejects.toMatchObject({ code: 'STORE_UNREACHABLE' });
     expect(Date.now() - from).toBeLessThan(5_000);
     await lost.close();
+    for (const socket of sockets) socket.destroy();
     silent.close();
   });
 

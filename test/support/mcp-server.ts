@@ -27,7 +27,10 @@ export function testServer(journal: string): McpServer {
   });
   server.registerTool('refuse', {}, () => ({ ...text('the disk', 'is full'), isError: true }));
   server.registerTool('picture', {}, () => ({
-    content: [{ type: 'text', text: 'Look.' }, { type: 'image', data: 'AQID', mimeType: 'image/png' }],
+    content: [
+      { type: 'text', text: 'Look.' },
+      { type: 'image', data: 'AQID', mimeType: 'image/png' },
+    ],
   }));
   server.registerTool('slow', {}, async ({ signal }) => {
     note('began slow');

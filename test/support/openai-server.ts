@@ -66,14 +66,22 @@ export async function startOpenAi(
   };
 }
 
-function send(response: ServerResponse, status: number, headers: Readonly<Record<string, string>>, body: unknown): void {
+function send(
+  response: ServerResponse,
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  body: unknown,
+): void {
   response.writeHead(status, { 'content-type': 'application/json', ...headers });
   response.end(JSON.stringify(body));
 }
 
 const errorBody = (message: string) => ({ error: { message, type: 'test', param: null, code: null } });
 
-function responsesBody({ text, calls = [], reasoning, usage = { input: 10, output: 5 } }: OpenAiReply, n: number): unknown {
+function responsesBody(
+  { text, calls = [], reasoning, usage = { input: 10, output: 5 } }: OpenAiReply,
+  n: number,
+): unknown {
   const output: unknown[] = [];
   if (reasoning !== undefined) {
     const summary = [{ type: 'summary_text', text: reasoning }];
@@ -85,7 +93,14 @@ function responsesBody({ text, calls = [], reasoning, usage = { input: 10, outpu
   }
   for (const [i, call] of calls.entries()) {
     const id = call.id ?? `call_${n}_${i}`;
-    output.push({ type: 'function_call', id: `fc_${n}_${i}`, call_id: id, name: call.tool, arguments: call.args, status: 'completed' });
+    output.push({
+      type: 'function_call',
+      id: `fc_${n}_${i}`,
+      call_id: id,
+      name: call.tool,
+      arguments: call.args,
+      status: 'completed',
+    });
   }
   return {
     id: `resp_${n}`,

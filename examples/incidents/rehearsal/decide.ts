@@ -41,7 +41,9 @@ function writeTickets(incidents: readonly Incident[], past: Past): Answer | null
   if (incidents.length === 0) return null;
   if (!past.of(MAKE_FOLDER).over) return { text: 'I make a folder for the tickets.', calls: [MAKE_FOLDER] };
   const next = incidents.find((incident) => !past.of(ticketCall(incident)).over);
-  const unentered = incidents.filter((incident) => past.of(ticketCall(incident)).ok && !past.wasAsked(ledgerCall(incident)));
+  const unentered = incidents.filter(
+    (incident) => past.of(ticketCall(incident)).ok && !past.wasAsked(ledgerCall(incident)),
+  );
   const calls = [...unentered.map(ledgerCall), ...(next ? [ticketCall(next)] : [])];
   if (calls.length === 0) return null;
   const words = [...unentered.map(({ id }) => `enter ${id}`), ...(next ? [`write the ticket of ${next.id}`] : [])];

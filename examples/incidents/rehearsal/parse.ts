@@ -89,7 +89,9 @@ const heading = (lines: readonly string[]): string | null =>
   lines.map((line) => line.match(/^#\s+(.+)$/)?.[1]?.trim()).find((title) => title) ?? null;
 
 function severityOf(stated: string, text: string): Severity {
-  const found = [stated, text].flatMap((where) => WORDS.filter(([word]) => word.test(where)).map(([, severity]) => severity));
+  const found = [stated, text].flatMap((where) =>
+    WORDS.filter(([word]) => word.test(where)).map(([, severity]) => severity),
+  );
   return found[0] ?? 'SEV3';
 }
 
@@ -112,4 +114,8 @@ function followUpsOf(lines: readonly string[]): string[] {
   });
 }
 
-export const slug = (text: string): string => text.toLowerCase().replace(/[^a-z0-9]+/g, '-').replace(/^-+|-+$/g, '');
+export const slug = (text: string): string =>
+  text
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-+|-+$/g, '');

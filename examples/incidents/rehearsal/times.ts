@@ -1,7 +1,15 @@
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 
 /** Minutes ahead of UTC. */
-const ZONES: Readonly<Record<string, number>> = { CET: 60, CEST: 120, EET: 120, EEST: 180, BST: 60, EST: -300, EDT: -240 };
+const ZONES: Readonly<Record<string, number>> = {
+  CET: 60,
+  CEST: 120,
+  EET: 120,
+  EEST: 180,
+  BST: 60,
+  EST: -300,
+  EDT: -240,
+};
 
 const DATE = String.raw`(?:(?<year>\d{4})-(?<month>\d{2})-(?<day>\d{2})|(?<dayOf>\d{1,2})\.? (?<name>[A-Z][a-z]+),? (?<yearOf>\d{4}))`;
 const CLOCK = String.raw`(?<hour>[01]?\d|2[0-3]):(?<minute>[0-5]\d)(?::[0-5]\d)?`;

@@ -36,7 +36,8 @@ export interface Findings {
 
 export function summaryText({ reports, incidents, malformed, troubles }: Findings): string {
   const duplicates = incidents.filter((incident) => incident.reports.length > 1);
-  const section = (title: string, items: readonly string[]) => (items.length === 0 ? [] : ['', `## ${title}`, '', ...items]);
+  const section = (title: string, items: readonly string[]) =>
+    items.length === 0 ? [] : ['', `## ${title}`, '', ...items];
   const lines = [
     '# Incident summary',
     '',

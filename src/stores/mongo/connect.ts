@@ -43,6 +43,8 @@ const settings = {
 /** What the URI may say otherwise; the times, in milliseconds, bound the wait for a server that is silent. */
 const defaults = {
   appName: 'apomesh',
+  // So that a server that was marked as down by an error is looked at again at once, not when it next has news.
+  serverMonitoringMode: 'poll',
   serverSelectionTimeoutMS: 5_000,
   connectTimeoutMS: 5_000,
   socketTimeoutMS: 30_000,

@@ -1,6 +1,6 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
 import { createOpenAI } from '@ai-sdk/openai';
 import { APICallError, type LanguageModelV4Prompt } from '@ai-sdk/provider';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import type { PinnedTool } from '../../../src/agent/shape.ts';
 import { type GenerateOptions, generate } from '../../../src/models/generate.ts';
 import { assistantMessage, systemMessage, toolMessage, userMessage } from '../../../src/models/prompt.ts';
@@ -40,9 +40,17 @@ const ask = (options: Partial<GenerateOptions> = {}): GenerateOptions => ({
 describe.each(['responses', 'chat'] as const)('a model over HTTP (%s)', (api) => {
   it('W0: gives text, tool calls, finish and usage', async () => {
     const call = { id: 'call_a', tool: 'weather', args: '{"city":"Bern"}' };
-    const served = await serve({ text: 'I look.', calls: [call, { ...call, id: 'call_b' }], usage: { input: 31, output: 7 } });
+    const served = await serve({
+      text: 'I look.',
+      calls: [call, { ...call, id: 'call_b' }],
+      usage: { input: 31, output: 7 },
+    });
     const generation = await generate(served[api], ask());
-    expect(generation).toMatchObject({ text: 'I look.', finish: 'tool-calls', usage: { inputTokens: 31, outputTokens: 7 } });
+    expect(generation).toMatchObject({
+      text: 'I look.',
+      finish: 'tool-calls',
+      usage: { inputTokens: 31, outputTokens: 7 },
+    });
     expect(generation.calls).toEqual([
       { id: 'call_a', tool: 'weather', args: { city: 'Bern' }, problem: null },
       { id: 'call_b', tool: 'weather', args: { city: 'Bern' }, problem: null },
@@ -52,7 +60,10 @@ describe.each(['responses', 'chat'] as const)('a model over HTTP (%s)', (api) =>
   });
 
   it('W0: takes answers and results back in the next prompt', async () => {
-    const served = await serve({ calls: [{ id: 'call_a', tool: 'weather', args: '{"city":"Bern"}' }] }, { text: 'Rain.' });
+    const served = await serve(
+      { calls: [{ id: 'call_a', tool: 'weather', args: '{"city":"Bern"}' }] },
+      { text: 'Rain.' },
+    );
     const first = await generate(served[api], ask());
     const result = { callId: 'call_a', tool: 'weather', outcome: 'ok', value: { sky: 'rain' } } as const;
     const next = [...prompt, assistantMessage(first), toolMessage([result], first)];
@@ -89,7 +100,11 @@ describe.each(['responses', 'chat'] as const)('a model over HTTP (%s)', (api) =>
   });
 
   it('W6: gives up after three attempts, with the error of the last', async () => {
-    const served = await serve({ status: 500, text: 'one' }, { status: 500, text: 'two' }, { status: 500, text: 'three' });
+    const served = await serve(
+      { status: 500, text: 'one' },
+      { status: 500, text: 'two' },
+      { status: 500, text: 'three' },
+    );
     await expect(generate(served[api], ask())).rejects.toThrow('three');
     expect(served.server.requests).toHaveLength(3);
   });
@@ -173,13 +188,20 @@ describe('what a model writes', () => {
     expect(generation.calls).toEqual([
       { id: 'call_0_0', tool: 'weather', args: kept, problem: expect.stringMatching(problem) },
     ]);
-    expect(assistantMessage(generation).content).toEqual([expect.objectContaining({ toolCallId: 'call_0_0', input: {} })]);
+    expect(assistantMessage(generation).content).toEqual([
+      expect.objectContaining({ toolCallId: 'call_0_0', input: {} }),
+    ]);
     expect(() => canonicalJson(generation)).not.toThrow();
   });
 
   it('J5: no arguments are an empty object, and keys are ordinary', async () => {
     const args = '{"__proto__":{"a":1},"$x":1,"a.b":"\\u0000"}';
-    const served = await serve({ calls: [{ tool: 'weather', args: '' }, { tool: 'weather', args }] });
+    const served = await serve({
+      calls: [
+        { tool: 'weather', args: '' },
+        { tool: 'weather', args },
+      ],
+    });
     const [empty, odd] = (await generate(served.chat, ask())).calls;
     expect(empty).toMatchObject({ args: {}, problem: null });
     expect(odd?.problem).toBeNull();
@@ -201,10 +223,16 @@ describe('what a model writes', () => {
   });
 
   it('J5: reasoning goes back with its seal', async () => {
-    const served = await serve({ reasoning: 'Hm.', calls: [{ id: 'call_a', tool: 'weather', args: '{}' }] }, { text: 'ok' });
+    const served = await serve(
+      { reasoning: 'Hm.', calls: [{ id: 'call_a', tool: 'weather', args: '{}' }] },
+      { text: 'ok' },
+    );
     const first = JSON.parse(canonicalJson(await generate(served.responses, ask())));
     const result = { callId: 'call_a', tool: 'weather', outcome: 'error', value: 'no such city' } as const;
-    await generate(served.responses, ask({ prompt: [...prompt, assistantMessage(first), toolMessage([result], first)] }));
+    await generate(
+      served.responses,
+      ask({ prompt: [...prompt, assistantMessage(first), toolMessage([result], first)] }),
+    );
     const input = served.server.requests[1]?.body['input'] as Record<string, unknown>[];
     expect(JSON.stringify(input)).toContain('rs_0');
     expect(input.find((item) => item['type'] === 'function_call_output')).toMatchObject({

@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
 import type { LanguageModelV4, LanguageModelV4Content, LanguageModelV4GenerateResult } from '@ai-sdk/provider';
+import { describe, expect, it } from '@jest/globals';
 import { generate } from '../../../src/models/generate.ts';
 import { generationOf } from '../../../src/models/generation.ts';
 import { assistantMessage, toolMessage } from '../../../src/models/prompt.ts';
@@ -65,7 +65,10 @@ describe('what is kept of a generation', () => {
   });
 
   it('L7: the text is the one the provider selects for structured output', () => {
-    const parts: LanguageModelV4Content[] = [{ type: 'text', text: 'draft ' }, { type: 'text', text: '{}' }];
+    const parts: LanguageModelV4Content[] = [
+      { type: 'text', text: 'draft ' },
+      { type: 'text', text: '{}' },
+    ];
     expect(generationOf(resultOf(parts)).text).toBe('draft {}');
     expect(generationOf(resultOf(parts, { structuredOutputText: '{}' })).text).toBe('{}');
   });

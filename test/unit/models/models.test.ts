@@ -1,6 +1,6 @@
-import { describe, expect, it } from '@jest/globals';
 import { createOpenAI } from '@ai-sdk/openai';
 import type { LanguageModelV4 } from '@ai-sdk/provider';
+import { describe, expect, it } from '@jest/globals';
 import { createProviderRegistry } from 'ai';
 import { ConfigInvalidError } from '../../../src/contract/errors.ts';
 import { createModels } from '../../../src/models/models.ts';
@@ -23,8 +23,12 @@ describe('the models of a config', () => {
   it('P1: an exact name goes before a pattern, a longer pattern before a shorter one', () => {
     const special = scriptedModel(() => ({}), { modelId: 'special' });
     const fine: LanguageModelV4[] = [];
-    const provider = { languageModel: (id: string) => fine[fine.push({ ...rehearsal, modelId: `fine:${id}` }) - 1] as LanguageModelV4 };
-    const models = createModels({ models: { 'openai/*': openai, 'openai/ft/*': provider, 'openai/gpt-5': special, rehearsal } });
+    const provider = {
+      languageModel: (id: string) => fine[fine.push({ ...rehearsal, modelId: `fine:${id}` }) - 1] as LanguageModelV4,
+    };
+    const models = createModels({
+      models: { 'openai/*': openai, 'openai/ft/*': provider, 'openai/gpt-5': special, rehearsal },
+    });
     expect(models.model('openai/gpt-5')).toBe(special);
     expect(models.model('openai/gpt-4o')).toMatchObject({ modelId: 'gpt-4o', specificationVersion: 'v4' });
     expect(models.model('openai/ft/a/b').modelId).toBe('fine:a/b');
@@ -40,12 +44,15 @@ describe('the models of a config', () => {
     expect(failure(() => models.model('any/nobody/x')).message).toMatch(/models\.any\/\*.*nobody/);
   });
 
-  it.each(['gpt-5', 'openai', 'openai/', 'openai/*', ''])('P1: %j is no model, and the error names those there are', (name) => {
-    const models = createModels({ models: { 'openai/*': openai, rehearsal } });
-    const { message, code } = failure(() => models.model(name));
-    expect(code).toBe('CONFIG_INVALID');
-    expect(message).toContain('openai/*, rehearsal');
-  });
+  it.each(['gpt-5', 'openai', 'openai/', 'openai/*', ''])(
+    'P1: %j is no model, and the error names those there are',
+    (name) => {
+      const models = createModels({ models: { 'openai/*': openai, rehearsal } });
+      const { message, code } = failure(() => models.model(name));
+      expect(code).toBe('CONFIG_INVALID');
+      expect(message).toContain('openai/*, rehearsal');
+    },
+  );
 
   it.each([
     ['a string', { x: 'openai/gpt-5' }, /models\.x: is "openai\/gpt-5"/],

@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
 import { APICallError, type LanguageModelV4Message } from '@ai-sdk/provider';
+import { describe, expect, it } from '@jest/globals';
 import { generateText, jsonSchema, stepCountIs, streamText, tool } from 'ai';
 import { generate } from '../../../src/models/generate.ts';
 import { assistantMessage, toolMessage, userMessage } from '../../../src/models/prompt.ts';
@@ -31,9 +31,15 @@ describe('the scripted model', () => {
     const texts: string[] = [];
     for await (const text of streamed.textStream) texts.push(text);
     expect(whole.text).toBe('done after 3');
-    expect(whole.steps.flatMap((step) => step.toolCalls).map((call) => call.toolCallId)).toEqual(['call-0-0', 'call-1-0', 'call-2-0']);
+    expect(whole.steps.flatMap((step) => step.toolCalls).map((call) => call.toolCallId)).toEqual([
+      'call-0-0',
+      'call-1-0',
+      'call-2-0',
+    ]);
     expect(texts.join('|')).toBe('step 0|step 1|step 2|done after 3');
-    expect((await streamed.steps).flatMap((step) => step.toolResults).map((result) => result.output)).toEqual([1, 2, 3]);
+    expect((await streamed.steps).flatMap((step) => step.toolResults).map((result) => result.output)).toEqual([
+      1, 2, 3,
+    ]);
   });
 
   it('W0: the same prompt gives the same answer, whatever was asked before', async () => {
@@ -54,7 +60,15 @@ describe('the scripted model', () => {
     let read = 0;
     const counted = (text: string): LanguageModelV4Message => ({
       role: 'user',
-      content: [{ type: 'text', get text() { read++; return text; } }],
+      content: [
+        {
+          type: 'text',
+          get text() {
+            read++;
+            return text;
+          },
+        },
+      ],
     });
     for (let i = 0; i < 50; i++) {
       prompt.push(counted('x'.repeat(4)));

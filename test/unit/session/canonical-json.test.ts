@@ -92,6 +92,12 @@ describe('canonicalJson', () => {
     expect(() => canonicalJson(inner)).toThrow(`at $${'.a'.repeat(200)}.loop is a cycle`);
   });
 
+  it('J5: the same object twice is no cycle, however deep down', () => {
+    let value: unknown = [shared, shared];
+    for (let i = 0; i < 100; i++) value = [value, shared];
+    expect(canonicalJson(value)).toBe(`${'['.repeat(100)}[{"n":1},{"n":1}]${',{"n":1}]'.repeat(100)}`);
+  });
+
   it('L7: what JSON carries passes: odd keys, NUL, -0, the same object twice, no prototype, another realm', () => {
     const odd = JSON.parse(
       '{"__proto__":{"a":1},"$set":1,"a.b":2,"constructor":3,"toJSON":"x","":4,"\\u0000":"\\u0000"}',

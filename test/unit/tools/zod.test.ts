@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { type ToolContext, defineTool } from '../../../src/agent/tool.ts';
+import { defineTool, type ToolContext } from '../../../src/agent/tool.ts';
 import { ConfigInvalidError, InvalidToolInputError } from '../../../src/contract/errors.ts';
-import { zodTool } from '../../../src/tools/zod.ts';
 import { canonicalJson } from '../../../src/session/canonical-json.ts';
+import { zodTool } from '../../../src/tools/zod.ts';
 
 const context = (): ToolContext => ({
   key: 'sha256:0',
@@ -16,7 +16,11 @@ const context = (): ToolContext => ({
 const book = defineTool({
   name: 'book',
   description: 'Books a room.',
-  input: z.object({ room: z.string().min(1), nights: z.int().default(1), on: z.iso.date().transform((text) => new Date(text)) }),
+  input: z.object({
+    room: z.string().min(1),
+    nights: z.int().default(1),
+    on: z.iso.date().transform((text) => new Date(text)),
+  }),
   approval: ({ nights, on }) => nights > 3 || on.getUTCDay() === 0,
   reconcile: ({ room }, { key }) => ({ happened: true, result: `${room} ${key}` }),
   run: ({ room, nights, on }, { agent }) => ({ room, nights, on: on.getTime(), agent }),
@@ -70,14 +74,22 @@ describe('a tool in TypeScript', () => {
     expect(wrong).toMatch(/at room/);
     expect(wrong).toMatch(/expected number, received string[\s\S]*at nights/);
     expect(tool.check([])).toMatch(/expected object/);
-    const failing = zodTool({ ...plain, input: z.object({}).refine(() => { throw new Error('lookup failed'); }) });
+    const failing = zodTool({
+      ...plain,
+      input: z.object({}).refine(() => {
+        throw new Error('lookup failed');
+      }),
+    });
     expect(failing.check({})).toMatch(/lookup failed/);
   });
 
   it('W0: runs with defaults and transforms applied', async () => {
     const result = await tool.run({ room: 'a', on: '2026-11-30' }, context());
     expect(result).toEqual({ room: 'a', nights: 1, on: Date.UTC(2026, 10, 30), agent: 's/root-1' });
-    expect(await tool.reconcile?.({ room: 'a', on: '2026-11-30' }, context())).toEqual({ happened: true, result: 'a sha256:0' });
+    expect(await tool.reconcile?.({ room: 'a', on: '2026-11-30' }, context())).toEqual({
+      happened: true,
+      result: 'a sha256:0',
+    });
     await expect(tool.run({ room: 'a' }, context())).rejects.toThrow(InvalidToolInputError);
   });
 
@@ -85,13 +97,23 @@ describe('a tool in TypeScript', () => {
     expect(tool.approval({ room: 'a', on: '2026-11-30' })).toBe(false);
     expect(tool.approval({ room: 'a', on: '2026-11-29' })).toBe(true);
     expect(tool.approval({ room: 'a', on: '2026-11-30', nights: 9 })).toBe(true);
-    expect(zodTool({ ...plain, approval: () => { throw new Error('no'); } }).approval({})).toBe(true);
+    expect(
+      zodTool({
+        ...plain,
+        approval: () => {
+          throw new Error('no');
+        },
+      }).approval({}),
+    ).toBe(true);
     expect(zodTool({ ...plain, approval: true }).approval({})).toBe(true);
     expect(zodTool(plain).approval({})).toBe(false);
   });
 
   it('H4: an asynchronous check is made when it runs', async () => {
-    const taken = zodTool({ ...plain, input: z.object({ name: z.string().refine(async (name) => name !== 'x', 'is taken') }) });
+    const taken = zodTool({
+      ...plain,
+      input: z.object({ name: z.string().refine(async (name) => name !== 'x', 'is taken') }),
+    });
     expect(taken.check({ name: 'x' })).toBeNull();
     await expect(taken.run({ name: 'x' }, context())).rejects.toThrow(/is taken/);
     expect(await taken.run({ name: 'y' }, context())).toBe(1);

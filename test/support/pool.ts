@@ -1,0 +1,116 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll } from '@jest/globals';
+import { Client, Connection } from '@temporalio/client';
+import { bundleWorkflowCode, DefaultLogger, NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
+import { ApomeshClient } from '../../src/client/client.ts';
+import type { SessionHandle } from '../../src/client/handle.ts';
+import type { ApomeshConfig } from '../../src/plugin/config.ts';
+import { ApomeshPlugin } from '../../src/plugin/plugin.ts';
+import type { Stores } from '../../src/ports/store.ts';
+import { memoryStores } from '../../src/stores/memory/stores.ts';
+
+/** Where the tests' Temporal and MongoDB are. */
+export const addressOf = () => process.env['TEMPORAL_ADDRESS'] ?? '127.0.0.1:7233';
+export const mongoUriOf = () => process.env['MONGODB_URI'] ?? 'mongodb://127.0.0.1:27017';
+
+/** A name that no other test has. */
+export const unique = (prefix: string): string => `${prefix}-${randomUUID().slice(0, 8)}`;
+
+export interface PoolOptions {
+  /** Default: in memory. */
+  readonly stores?: Stores;
+  /** Default: one of its own. */
+  readonly taskQueue?: string;
+  /** Default: that of the tests. */
+  readonly address?: string;
+  readonly worker?: Partial<WorkerOptions>;
+  /** Where false, `run` starts it. Default true. */
+  readonly running?: boolean;
+}
+
+/** A worker in this process, and a client for its sessions. */
+export interface Pool {
+  readonly apomesh: ApomeshClient;
+  readonly client: Client;
+  readonly stores: Stores;
+  readonly taskQueue: string;
+  readonly worker: Worker;
+  /** Starts a session on this pool. */
+  start(agent: string, goal?: string, id?: string): Promise<SessionHandle>;
+  run(): void;
+  /** Shuts the worker down in order. */
+  stop(): Promise<void>;
+}
+
+let bundled: ReturnType<typeof bundleWorkflowCode> | undefined;
+let isQuiet = false;
+const connections = new Map<string, Promise<{ native: NativeConnection; connection: Connection }>>();
+const pools: Pool[] = [];
+
+/** The built-in workflows, bundled once for all workers of a test file. */
+export function bundle(): ReturnType<typeof bundleWorkflowCode> {
+  beQuiet();
+  const plugins = [new ApomeshPlugin({})];
+  bundled ??= bundleWorkflowCode({ workflowsPath: '', plugins, logger: new DefaultLogger('ERROR') });
+  return bundled;
+}
+
+/** Workers say only what is wrong. */
+export function beQuiet(): void {
+  if (!isQuiet) Runtime.install({ logger: new DefaultLogger('ERROR') });
+  isQuiet = true;
+}
+
+export async function connect(address = addressOf()) {
+  beQuiet();
+  let made = connections.get(address);
+  made ??= Promise.all([NativeConnection.connect({ address }), Connection.connect({ address })]).then(
+    ([native, connection]) => ({ native, connection }),
+  );
+  connections.set(address, made);
+  return made;
+}
+
+/** A worker pool with a config, stopped when the test file is over. */
+export async function startPool(config: ApomeshConfig, options: PoolOptions = {}): Promise<Pool> {
+  const { stores = memoryStores(), taskQueue = unique('queue'), running = true } = options;
+  const plugin = new ApomeshPlugin({ ...config, limits: { heartbeatTimeout: '2s', ...config.limits } }, { stores });
+  const { native, connection } = await connect(options.address);
+  const worker = await Worker.create({
+    connection: native,
+    taskQueue,
+    plugins: [plugin],
+    workflowBundle: await bundle(),
+    ...options.worker,
+  });
+  const client = new Client({ connection, plugins: [plugin] });
+  const apomesh = new ApomeshClient({ client });
+  let ran: Promise<void> | null = null;
+  const pool: Pool = {
+    apomesh,
+    client,
+    stores,
+    taskQueue,
+    worker,
+    start: (agent, goal = 'do it', id = unique('s')) => apomesh.sessions.start({ agent, goal, id, taskQueue }),
+    run: () => {
+      ran ??= worker.run();
+      ran.catch(() => undefined);
+    },
+    stop: async () => {
+      if (ran && worker.getState() === 'RUNNING') worker.shutdown();
+      await ran;
+    },
+  };
+  pools.push(pool);
+  if (running) pool.run();
+  return pool;
+}
+
+afterAll(async () => {
+  await Promise.all(pools.map((pool) => pool.stop()));
+  for (const made of connections.values()) {
+    const { native, connection } = await made;
+    await Promise.all([native.close(), connection.close()]);
+  }
+});
