@@ -22,7 +22,7 @@ export const acceptAnswer =
   (engine: Engine) =>
   async (input: AnswerInput): Promise<AnswerResult> => {
     try {
-      const { log } = await engine.sessions.open(input.session);
+      const log = await engine.sessions.open(input.session);
       const refusal = await accept(engine, log, input);
       if (refusal === null) {
         const { pause, decision } = input.answer;

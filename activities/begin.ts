@@ -5,11 +5,9 @@ import { AgentRun } from '../src/journal/agent-run.ts';
 import { draft, type Entry } from '../src/journal/session-log.ts';
 import type { EventDraft } from '../src/session/envelopes.ts';
 import type { Engine } from './engine.ts';
-import type { SessionMemory } from './sessions.ts';
 
 export interface Begun {
   readonly run: AgentRun;
-  readonly memory: SessionMemory;
   readonly pinned: PinnedAgent;
 }
 
@@ -29,11 +27,10 @@ export async function begin(
   needs: (pinned: PinnedAgent) => readonly string[],
 ): Promise<Begun | null> {
   await engine.alive();
-  const memory = await engine.sessions.open(input.session);
-  const { log } = memory;
+  const log = await engine.sessions.open(input.session);
   const { session, agent, resume, epoch, slice } = input;
   if (log.isFenced({ agent, resume, epoch })) return null;
-  const pinned = await engine.sessions.pinned(memory);
+  const pinned = await engine.sessions.pinned(log);
   requireTools(engine, needs(pinned));
   const run = new AgentRun({
     stores: engine.stores,
@@ -42,14 +39,14 @@ export async function begin(
     pinned,
     maxBodyBytes: engine.limits.maxBodyBytes,
   });
-  if (log.agent(agent)?.ending) return { run, memory, pinned };
+  if (log.agent(agent)?.ending) return { run, pinned };
   if (input.lost) await strikeLost(engine, input);
   const claim: Entry = { into: 'dispatches', session, agent, resume, epoch, slice, worker: engine.worker, claimant };
   const opening = openingOf(run, input);
   if (opening.length > 0) await run.append(input.lost ? [...opening, claim] : [claim, ...opening]);
   else if ((await engine.stores.write([claim])) === 0) throw new ClaimTakenError(agent, epoch, slice);
   await run.open();
-  return { run, memory, pinned };
+  return { run, pinned };
 }
 
 /** The events that a dispatch opens with, as far as the log lacks them. */

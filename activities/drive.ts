@@ -92,5 +92,8 @@ function waitingDraft({ run }: Drive) {
 }
 
 /** Told to stop: what ran was given its chance and is logged; the workflow logs the agent's end. */
-const stopped = ({ run, pulse }: Drive): DispatchResult =>
-  pulse.cancelled() ? { kind: 'cancelled', ...reached(run) } : overtaken(run.log, run.id.agent, run.state.spent);
+async function stopped({ run, pulse, calls }: Drive): Promise<DispatchResult> {
+  if (!pulse.cancelled()) return overtaken(run.log, run.id.agent, run.state.spent);
+  await calls.abandon(run.state.calls, 'not begun: the session was cancelled');
+  return { kind: 'cancelled', ...reached(run) };
+}

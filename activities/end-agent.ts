@@ -12,12 +12,11 @@ export const endAgent =
   async (input: EndInput): Promise<SessionResult & { lastSeq: number }> => {
     const { session, agent, resume, epoch, ending, detail } = input;
     try {
-      const memory = await engine.sessions.open(session);
-      const { log } = memory;
+      const log = await engine.sessions.open(session);
       if (!log.agent(agent)?.ending) {
         const body = detail === null ? {} : { detail: { into: 'bodies' as const, session, ...bodyOf(detail) } };
         const entries = endEntries(log, agent, ending, body);
-        if (!log.agent(agent)) entries.unshift(bornDraft(agent, await engine.sessions.pinned(memory)));
+        if (!log.agent(agent)) entries.unshift(bornDraft(agent, await engine.sessions.pinned(log)));
         await log.append({ agent, resume, epoch }, entries).catch((error) => {
           if (!(error instanceof SessionTerminalError || error instanceof FencedError)) throw error;
         });

@@ -1,25 +1,21 @@
 import { APICallError } from '@ai-sdk/provider';
-import type { Generation, StoredCall, StoredGeneration } from '../src/agent/generation.ts';
-import type { Ending, LoopOutcome } from '../src/agent/loop.ts';
+import type { Generation, StoredGeneration } from '../src/agent/generation.ts';
+import { type Ending, type LoopOutcome, next } from '../src/agent/loop.ts';
 import type { PinnedAgent } from '../src/agent/shape.ts';
 import { BodyTooLargeError } from '../src/contract/errors.ts';
 import { type AgentRun, endEntries } from '../src/journal/agent-run.ts';
 import { messageOf } from '../src/journal/attempt.ts';
 import type { Calls } from '../src/journal/calls.ts';
 import { draft, type Entry } from '../src/journal/session-log.ts';
-import { type Conversation, callName } from '../src/models/conversation.ts';
 import { generate } from '../src/models/generate.ts';
-import { checkOutput } from '../src/models/output.ts';
-import { bodyDigest } from '../src/session/digest.ts';
-import { effectKey } from '../src/session/keys.ts';
 import type { Begun } from './begin.ts';
 import type { Engine } from './engine.ts';
 import type { Pulse } from './pulse.ts';
+import { storedGeneration } from './stored-generation.ts';
 
 interface GenerationStep {
   readonly engine: Engine;
   readonly run: AgentRun;
-  readonly conversation: Conversation;
   readonly pinned: PinnedAgent;
   /** Where given, the intents of effects that may run at once are logged along (E3). */
   readonly calls: Calls | null;
@@ -50,14 +46,13 @@ export async function generateOrEnd(
   node: number,
   calls: Calls | null,
 ): Promise<void> {
-  const { run, memory, pinned } = begun;
+  const { run, pinned } = begun;
   pulse.tell({ node, call: 'generation' });
-  const conversation = engine.sessions.conversation(memory, run.id.agent, pinned);
   const { deadlineMs } = pinned.budget;
   const deadline = deadlineMs === null ? [] : [AbortSignal.timeout(Math.max(0, deadlineMs - run.elapsedMs()))];
   const signal = AbortSignal.any([pulse.stopped, ...deadline]);
   try {
-    await generateNode({ engine, run, conversation, pinned, calls, node, signal });
+    await generateNode({ engine, run, pinned, calls, node, signal });
   } catch (error) {
     if (pulse.stopped.aborted) return;
     if (signal.aborted) await run.end({ phase: 'exhausted', reason: 'deadline' });
@@ -68,8 +63,8 @@ export async function generateOrEnd(
 }
 
 async function generateNode(step: GenerationStep): Promise<void> {
-  const { engine, run, conversation, pinned, calls, node, signal } = step;
-  await conversation.extend(run.transcript.messages, run.bodies);
+  const { engine, run, pinned, calls, node, signal } = step;
+  const conversation = await engine.sessions.conversation(run);
   const model = engine.models.model(pinned.model);
   const { agent, resume, epoch } = run.id;
   const { prompt } = conversation;
@@ -80,16 +75,21 @@ async function generateNode(step: GenerationStep): Promise<void> {
     if (signal.aborted) throw error;
     throw new GenerationFailedError(APICallError.isInstance(error) ? 'model-error' : 'model-threw', error);
   }
-  const stored = await storedOf(step, generation);
+  const stored = storedGeneration(engine, run.id.agent, pinned, conversation, node, generation);
   const outcome: LoopOutcome = { of: 'generation', ...stored, misfit: stored.misfit !== null };
-  const entries = entriesOf(run, stored, `gen/${agent}/${resume}.${epoch}/${node}`);
+  const entries = [...snapshotDue(run), ...entriesOf(run, stored, `gen/${agent}/${resume}.${epoch}/${node}`)];
   const after = run.foresee(outcome);
-  if (after.ending !== null) entries.push(...run.resumed(), ...endOf(run, after.ending, stored));
-  else if (after.calls.length === 0) entries.push(...run.snapshot('node', after));
-  else if (calls)
-    entries.push(...after.calls.filter((call) => call.taskQueue === null).flatMap((call) => calls.intent(call)));
+  const action = next(after, pinned.budget, run.elapsedMs());
+  if (action.do === 'end') entries.push(...run.resumed(), ...endOf(run, action.ending, stored));
+  else if (action.do === 'generate') entries.push(...run.snapshot('node', after));
+  else if (action.do === 'calls' && calls)
+    entries.push(...action.calls.filter((call) => call.taskQueue === null).flatMap((call) => calls.intent(call)));
   await run.append(entries);
 }
+
+/** The snapshot that calls which ended at the same time, each in an activity of its own, left to the next node (C1). */
+const snapshotDue = (run: AgentRun): Entry[] =>
+  run.state.node > (run.transcript.snapshot?.node ?? 0) ? run.snapshot('node', run.state) : [];
 
 function entriesOf(run: AgentRun, stored: StoredGeneration, id: string): Entry[] {
   const { node, finish, usage } = stored;
@@ -107,42 +107,3 @@ function endOf(run: AgentRun, ending: Ending, stored: StoredGeneration): Entry[]
   const body = stored.answer === null ? {} : { output: run.row('bodies', 'output', stored.answer) };
   return endEntries(run.log, run.id.agent, ending, body);
 }
-
-async function storedOf(
-  { engine, run, conversation, pinned, node }: GenerationStep,
-  made: Generation,
-): Promise<StoredGeneration> {
-  const { content, finish } = made;
-  const { inputTokens = 0, outputTokens = 0, costUsd } = made.usage;
-  const cost = costUsd ?? engine.models.cost(pinned.model, { inputTokens, outputTokens });
-  const usage = { inputTokens, outputTokens, ...(cost === undefined ? {} : { costUsd: cost }) };
-  const counts = new Map<string, number>();
-  const calls = made.calls.map((asked, index): StoredCall => {
-    const { id, tool: name, args: input } = asked;
-    const args = bodyDigest(input);
-    const same = callName(name, args);
-    const before = counts.get(same) ?? 0;
-    counts.set(same, before + 1);
-    const tool = pinned.tools.some((pinnedTool) => pinnedTool.name === name) ? engine.tools.tool(name) : null;
-    const problem = asked.problem ?? (tool ? tool.check(input) : noSuchTool(name, pinned));
-    return {
-      id,
-      input,
-      call: `${node}.${index}`,
-      tool: name || '(none)',
-      class: tool?.class ?? 'effect',
-      key: effectKey({ agent: run.id.agent, tool: name, args: input, n: conversation.asked(same) + before }),
-      args,
-      approval: problem === null && tool !== null && tool.approval(input),
-      taskQueue: problem !== null || tool?.taskQueue === engine.taskQueue ? null : (tool?.taskQueue ?? null),
-      timeoutMs: tool?.timeoutMs ?? 0,
-      problem,
-    };
-  });
-  const { misfit, answer } =
-    calls.length > 0 ? { misfit: null, answer: null } : checkOutput(made.text, finish, pinned.output);
-  return { v: 1, node, content, finish, usage, calls, misfit, answer };
-}
-
-const noSuchTool = (name: string, pinned: PinnedAgent): string =>
-  `there is no tool ${JSON.stringify(name)}; there is ${pinned.tools.map((tool) => tool.name).join(', ') || 'none'}`;

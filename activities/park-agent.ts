@@ -8,7 +8,7 @@ export const parkAgent =
   (engine: Engine) =>
   async ({ session, agent, resume, epoch, slice }: DispatchId) => {
     try {
-      const { log } = await engine.sessions.open(session);
+      const log = await engine.sessions.open(session);
       const id = `waiting/${agent}/${resume}.${epoch}.${slice}`;
       await log.append({ agent, resume, epoch }, [draft('AgentLifecycle', agent, id, { phase: 'waiting' })]);
       return { lastSeq: log.transcript.lastSeq };

@@ -1,47 +1,45 @@
 import { LRUCache } from 'lru-cache';
 import type { PinnedAgent } from '../src/agent/shape.ts';
 import { SessionNotFoundError } from '../src/contract/errors.ts';
+import type { AgentRun } from '../src/journal/agent-run.ts';
 import { SessionLog } from '../src/journal/session-log.ts';
 import { Conversation } from '../src/models/conversation.ts';
 import { openPin } from '../src/pins/open.ts';
 import type { Stores } from '../src/ports/store.ts';
 
-/** What a worker remembers of a session between its activities, all of it rebuilt from the store when forgotten (W1). */
-export interface SessionMemory {
-  readonly log: SessionLog;
-  readonly conversations: Map<string, Conversation>;
-}
-
+/** Logs and pins that are kept at hand, and bytes of conversations. */
 const REMEMBERED = 200;
+const REMEMBERED_BYTES = 256 * 1024 * 1024;
 
-/** The sessions a worker has at hand. */
+/** What a worker remembers between its activities, all of it rebuilt from the store when forgotten (W1). */
 export class Sessions {
   readonly #stores: Stores;
-  readonly #memories = new LRUCache<string, SessionMemory>({ max: REMEMBERED });
+  readonly #logs = new LRUCache<string, SessionLog>({ max: REMEMBERED });
+  readonly #conversations = new LRUCache<string, Conversation>({ maxSize: REMEMBERED_BYTES });
   readonly #pins = new LRUCache<string, PinnedAgent>({ max: REMEMBERED });
 
   constructor(stores: Stores) {
     this.#stores = stores;
   }
 
-  /** A session's memory, up to date with its log. @throws {SessionNotFoundError} where it has none. */
-  async open(session: string): Promise<SessionMemory> {
-    const memory = this.#memories.get(session) ?? {
-      log: new SessionLog(session, this.#stores),
-      conversations: new Map<string, Conversation>(),
-    };
-    await memory.log.catchUp();
-    if (memory.log.transcript.started === null) throw new SessionNotFoundError(session);
-    this.#memories.set(session, memory);
-    return memory;
+  /** A session's log, up to date. @throws {SessionNotFoundError} where it has none. */
+  async open(session: string): Promise<SessionLog> {
+    const log = this.#logs.get(session) ?? new SessionLog(session, this.#stores);
+    await log.catchUp();
+    if (log.transcript.started === null) throw new SessionNotFoundError(session);
+    this.#logs.set(session, log);
+    return log;
   }
 
+  /** What cannot be relied on any more, or is not needed again. */
   forget(session: string): void {
-    this.#memories.delete(session);
+    this.#logs.delete(session);
+    for (const agent of this.#conversations.keys())
+      if (agent.startsWith(`${session}/`)) this.#conversations.delete(agent);
   }
 
   /** What the session was started with (P1). @throws {PinCorruptError} */
-  async pinned({ log }: SessionMemory): Promise<PinnedAgent> {
+  async pinned(log: SessionLog): Promise<PinnedAgent> {
     const started = log.transcript.started;
     if (started === null) throw new SessionNotFoundError(log.session);
     const { digest } = started.data.pin;
@@ -52,13 +50,14 @@ export class Sessions {
     return pinned;
   }
 
-  /** An agent's conversation, as far as this worker had it. */
-  conversation(memory: SessionMemory, agent: string, pinned: PinnedAgent): Conversation {
-    const known = memory.conversations.get(agent);
-    if (known) return known;
-    const goal = memory.log.transcript.started?.data.goal ?? '';
-    const conversation = new Conversation(this.#stores, memory.log.session, pinned.instructions, goal);
-    memory.conversations.set(agent, conversation);
+  /** An agent's conversation, up to date. `known` holds bodies at hand, as {@link Conversation.extend} takes them. */
+  async conversation({ log, id, pinned, goal, transcript, bodies }: AgentRun): Promise<Conversation> {
+    const { agent } = id;
+    const conversation =
+      this.#conversations.get(agent) ?? new Conversation(this.#stores, log.session, pinned.instructions, goal);
+    this.#conversations.delete(agent);
+    await conversation.extend(transcript.messages, bodies);
+    this.#conversations.set(agent, conversation, { size: conversation.bytes + 1 });
     return conversation;
   }
 }

@@ -23,16 +23,17 @@ export async function within<T>(
   let begun: Begun | null = null;
   try {
     begun = await begin(engine, input, `${workflowExecution?.runId}/${activityId}`, needs);
-    if (begun === null) return overtaken((await engine.sessions.open(session)).log, agent);
+    if (begun === null) return overtaken(await engine.sessions.open(session), agent);
     const { run } = begun;
     const result = run.transcript.ending ? overtaken(run.log, agent, run.state.spent) : await work(begun, pulse);
     const resumed = run.resumed();
     if (resumed.length > 0) await run.append(resumed);
+    if (run.log.terminal) engine.sessions.forget(session);
     return result;
   } catch (error) {
     const isOvertaken =
       error instanceof FencedError || error instanceof SessionTerminalError || error instanceof ClaimTakenError;
-    if (isOvertaken) return overtaken((await engine.sessions.open(session)).log, agent);
+    if (isOvertaken) return overtaken(await engine.sessions.open(session), agent);
     engine.sessions.forget(session);
     throw toFailure(error);
   } finally {

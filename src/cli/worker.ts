@@ -17,7 +17,7 @@ export interface RunWorkerOptions {
   readonly onReady: (worker: { taskQueue: string; identity: string }) => Promise<void>;
 }
 
-const CONNECT_MS = 8_000;
+const CONNECT_MS = 5_000;
 
 /** Runs a worker until it is told to end. @throws {TemporalUnreachableError} {@link StoreUnreachableError} within 10 seconds. */
 export async function runWorker(options: RunWorkerOptions): Promise<void> {
@@ -25,7 +25,7 @@ export async function runWorker(options: RunWorkerOptions): Promise<void> {
   // Signals are this program's to handle: `dev` has more to stop than a worker.
   Runtime.install({ shutdownSignals: [], logger: new DefaultLogger('WARN') });
   const plugin = new ApomeshPlugin(config, { mongo });
-  const connection = await connect(address);
+  const [connection] = await Promise.all([connect(address), checkStore(plugin)]);
   try {
     const worker = await Worker.create({ connection, namespace, taskQueue, plugins: [plugin] });
     if (signal.aborted) return;
@@ -36,7 +36,18 @@ export async function runWorker(options: RunWorkerOptions): Promise<void> {
     await onReady({ taskQueue, identity: worker.options.identity });
     await running;
   } finally {
-    await connection.close();
+    // A worker that could not start still holds on to it.
+    await connection.close().catch(() => undefined);
+  }
+}
+
+/** Bundling the workflows takes a while: a store that is away must show before. */
+async function checkStore(plugin: ApomeshPlugin): Promise<void> {
+  const stores = plugin.openStores();
+  try {
+    await stores.prepare();
+  } finally {
+    await stores.close();
   }
 }
 

@@ -15,7 +15,7 @@ export type FirstEvent = EnvelopeOf<'SessionStarted'>;
 type Log = Pick<Stores, 'read' | 'write' | 'address'>;
 
 /** How long an unknown result is read back before giving up, in milliseconds. */
-const PATIENCE_MS = 8_000;
+const PATIENCE_MS = 5_000;
 const PAUSE_MS = 200;
 
 /**

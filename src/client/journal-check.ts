@@ -10,11 +10,11 @@ export interface JournalFault {
 export interface EffectCounts {
   /** Distinct effect keys with an intent. */
   readonly intents: number;
-  /** Distinct effect keys with an outcome. */
+  /** Those of them with an outcome. */
   readonly outcomes: number;
   /** Outcomes beyond the first of a key. */
   readonly duplicates: number;
-  /** Effect keys with an intent and no outcome. */
+  /** Those without. */
   readonly open: number;
 }
 
@@ -50,6 +50,7 @@ export function checkJournal(log: readonly Envelope[]): { faults: JournalFault[]
     if (ran && !started.has(key)) faults.push({ seq, problem: `the effect ${key} has an outcome and no intent before it` });
     completed.set(key, first ?? seq);
   }
-  const open = [...started].filter((key) => !completed.has(key)).length;
-  return { faults, effects: { intents: started.size, outcomes: completed.size, duplicates, open } };
+  const outcomes = [...started].filter((key) => completed.has(key)).length;
+  const intents = started.size;
+  return { faults, effects: { intents, outcomes, duplicates, open: intents - outcomes } };
 }

@@ -3,7 +3,7 @@ import { NamespaceNotFoundError, WorkflowNotFoundError } from '@temporalio/commo
 import { TemporalUnreachableError, UsageError } from '../contract/errors.ts';
 
 /** How long Temporal has to answer, in milliseconds. */
-const PATIENCE_MS = 8_000;
+const PATIENCE_MS = 5_000;
 
 /** gRPC's status codes for a server that is not there, or does not answer in time. */
 const GONE = new Set<number>([1, 4, 14]);
@@ -35,7 +35,7 @@ export class Temporal {
     const { promise: tooLate, reject } = Promise.withResolvers<never>();
     const silent = () => reject(new TemporalUnreachableError(this.address));
     // The SDK may still be waiting between two tries when the deadline passes.
-    const timer = setTimeout(silent, patienceMs + 1_000);
+    const timer = setTimeout(silent, patienceMs + 500);
     try {
       const answer = this.client.connection.withDeadline(Date.now() + patienceMs, request);
       answer.catch(() => undefined);

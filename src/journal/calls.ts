@@ -41,6 +41,7 @@ export class Calls {
   readonly #options: CallsOptions;
   readonly #run: AgentRun;
   readonly #intendedAt = new Map<string, number>();
+  readonly #begun = new Set<string>();
   #intents = 0;
 
   constructor(options: CallsOptions) {
@@ -61,6 +62,14 @@ export class Calls {
     const { tool, key } = call;
     const id = `started/${agent}/${resume}.${epoch}.${slice}/${call.call}/${this.#intents}`;
     return [draft('ToolCallStarted', agent, id, { call: call.call, tool, class: 'effect', key, args })];
+  }
+
+  /** Gives calls their outcome whose intent is logged and which will not begin: nothing is in doubt about those. */
+  async abandon(calls: readonly CallState[], why: string): Promise<void> {
+    const intended = calls.filter(
+      (call) => call.outcome === null && this.#run.intents.has(call.call) && !this.#begun.has(call.call),
+    );
+    await Promise.all(intended.map((call) => this.#complete(call, 'error', why)));
   }
 
   /** Brings a call to its outcome, or to a pause that a person must answer. */
@@ -86,6 +95,7 @@ export class Calls {
       if (this.#options.signal.aborted) return;
       await this.#run.append(this.intent(call, digest));
     }
+    this.#begun.add(call.call);
     const attempted = await attempts(tool, args, this.#context(call), this.#options.graceMs);
     if (attempted.of !== 'silence') return this.#record(call, tool, attempted);
     if (this.#options.signal.aborted) return this.#complete(call, 'unknown', attempted.message);

@@ -22,11 +22,17 @@ export class Conversation {
   readonly #results = new Map<string, { ref: ResultRef; value: Json }>();
   #current: StoredGeneration | null = null;
   #reached = 0;
+  #bytes = 0;
 
   constructor(store: Pick<StateStore, 'load'>, session: string, instructions: string, goal: string) {
     this.#store = store;
     this.#session = session;
     this.prompt = [systemMessage(instructions), userMessage(goal)];
+  }
+
+  /** Bytes of the messages it holds. */
+  get bytes(): number {
+    return this.#bytes;
   }
 
   /** How often a call was asked for so far (E2). `call` names tool and arguments. */
@@ -57,6 +63,7 @@ export class Conversation {
   }
 
   #take(message: MessageRef, body: unknown): void {
+    this.#bytes += message.ref.bytes;
     if (message.of === 'result') {
       this.#results.set(message.call, { ref: message, value: body as Json });
       return;

@@ -94,6 +94,17 @@ describe('stores: unknown results in mongo', () => {
     expect(await stores.read(session)).toHaveLength(2);
   });
 
+  it('L6: nothing after a place that is taken is written, though the rows fill several commands and the first is unknown', async () => {
+    const session = newSession();
+    await stores.write(log(session, 2));
+    const bodies = Array.from({ length: 7 }, (_, n) => body(session, `${n}${'x'.repeat(7 * 1024 * 1024)}`));
+    const last = body(session, 'last');
+    await fail(once, { writeConcernError: { code: 64, errmsg: 'waiting for replication timed out' } });
+    const rows = [event(generation(session, 1, { id: 'other' })), ...bodies, last];
+    await expect(stores.write(rows)).rejects.toBeInstanceOf(StoreUnknownError);
+    await expect(stores.load(session, 'messages', [last.ref])).rejects.toMatchObject({ code: 'BODY_MISSING' });
+  });
+
   it('L6: an answer that is lost leaves the result unknown; all of it is there, once', async () => {
     const session = newSession();
     await behindProxy.write(log(newSession(), 1));

@@ -1,5 +1,4 @@
 import type { Client } from '@temporalio/client';
-import { temporal } from '@temporalio/proto';
 
 /** A workflow's history as Temporal keeps it. */
 export interface History {
@@ -9,13 +8,10 @@ export interface History {
   readonly text: string;
 }
 
-const { History: HistoryMessage } = temporal.api.history.v1;
-
-export async function historyOf(client: Client, session: string, runId?: string): Promise<History> {
-  const history = await client.workflow.getHandle(session, runId).fetchHistory();
-  const { events = [] } = history;
-  const bytes = HistoryMessage.encode(history).finish().byteLength;
-  return { events: events?.length ?? 0, bytes, text: textOf(history) };
+export async function historyOf(client: Client, session: string): Promise<History> {
+  const handle = client.workflow.getHandle(session);
+  const [{ historyLength, historySize = 0 }, history] = await Promise.all([handle.describe(), handle.fetchHistory()]);
+  return { events: historyLength, bytes: historySize, text: textOf(history) };
 }
 
 /** All text of a message of the protocol, whatever it is nested in. */

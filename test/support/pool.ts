@@ -8,6 +8,7 @@ import type { ApomeshConfig } from '../../src/plugin/config.ts';
 import { ApomeshPlugin } from '../../src/plugin/plugin.ts';
 import type { Stores } from '../../src/ports/store.ts';
 import { memoryStores } from '../../src/stores/memory/stores.ts';
+import { mongoStores } from '../../src/stores/mongo/stores.ts';
 
 /** Where the tests' Temporal and MongoDB are. */
 export const addressOf = () => process.env['TEMPORAL_ADDRESS'] ?? '127.0.0.1:7233';
@@ -15,6 +16,13 @@ export const mongoUriOf = () => process.env['MONGODB_URI'] ?? 'mongodb://127.0.0
 
 /** A name that no other test has. */
 export const unique = (prefix: string): string => `${prefix}-${randomUUID().slice(0, 8)}`;
+
+/** A store in the tests' MongoDB, in a database of its own unless one is named; closed when the test file is over. */
+export function openMongo(database = unique('test')): Stores {
+  const stores = mongoStores({ uri: mongoUriOf(), database });
+  opened.push(stores);
+  return stores;
+}
 
 export interface PoolOptions {
   /** Default: in memory. */
@@ -46,6 +54,7 @@ let bundled: ReturnType<typeof bundleWorkflowCode> | undefined;
 let isQuiet = false;
 const connections = new Map<string, Promise<{ native: NativeConnection; connection: Connection }>>();
 const pools: Pool[] = [];
+const opened: Stores[] = [];
 
 /** The built-in workflows, bundled once for all workers of a test file. */
 export function bundle(): ReturnType<typeof bundleWorkflowCode> {
@@ -109,6 +118,7 @@ export async function startPool(config: ApomeshConfig, options: PoolOptions = {}
 
 afterAll(async () => {
   await Promise.all(pools.map((pool) => pool.stop()));
+  await Promise.all(opened.map((stores) => stores.close()));
   for (const made of connections.values()) {
     const { native, connection } = await made;
     await Promise.all([native.close(), connection.close()]);
