@@ -1,4 +1,5 @@
 import type { AnswerInput, AnswerResult } from '../src/contract/activities.ts';
+import { answerFault } from '../src/contract/answer-fault.ts';
 import {
   type ApomeshError,
   InvalidAnswerError,
@@ -6,14 +7,18 @@ import {
   SessionTerminalError,
   toFailure,
   UnknownPauseError,
+  UnserializableValueError,
 } from '../src/contract/errors.ts';
-import { type Answer, answerInput, MAX_INLINE_BYTES } from '../src/contract/session.ts';
+import { type Answer, MAX_INLINE_BYTES } from '../src/contract/session.ts';
 import { draft, type SessionLog } from '../src/journal/session-log.ts';
 import { canonicalJson } from '../src/session/canonical-json.ts';
 import { bodyDigest, bodyOf } from '../src/session/digest.ts';
 import type { EnvelopeOf } from '../src/session/envelopes.ts';
 import type { Json } from '../src/session/json.ts';
 import type { Engine } from './engine.ts';
+
+/** As much of a pause's id as is logged where it is none of ours. */
+const LONGEST_PAUSE_ID = 100;
 
 type Raised = EnvelopeOf<'PauseRaised'>['data'] & { readonly agent: string };
 
@@ -79,16 +84,26 @@ const openPauses = (log: SessionLog): Raised[] =>
 
 /** What is wrong with an answer to a pause, or null. */
 function problemOf(engine: Engine, raised: Raised, answer: Answer): string | null {
-  const parsed = answerInput.safeParse(answer);
-  if (!parsed.success)
-    return parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ');
+  const fault = answerFault(answer);
+  if (fault !== null) return fault;
   if (!raised.accepts.includes(answer.decision)) return `there is no decision ${answer.decision}`;
-  const { bytes } = bodyOf(answer).ref;
+  const bytes = sizeOf(answer);
+  if (typeof bytes === 'string') return bytes;
   if (bytes > MAX_INLINE_BYTES) return `it is ${bytes} bytes, and at most ${MAX_INLINE_BYTES} are`;
   if (answer.decision === 'happened' && answer.result === undefined)
     return 'happened needs the result that the effect gave';
   if (answer.decision === 'edit') return problemOfEdit(engine, raised, answer.args);
   return null;
+}
+
+/** Bytes of an answer, or why JSON cannot carry it. */
+function sizeOf(answer: Answer): number | string {
+  try {
+    return bodyOf(answer).ref.bytes;
+  } catch (error) {
+    if (error instanceof UnserializableValueError) return error.message;
+    throw error;
+  }
 }
 
 function problemOfEdit(engine: Engine, raised: Raised, args: Json | undefined): string | null {
@@ -104,7 +119,7 @@ async function logRefusal(
   { resume, epoch, answer }: AnswerInput,
   refusal: ApomeshError,
 ): Promise<void> {
-  const id = `refused/${bodyDigest(answer)}`;
-  const pause = typeof answer.pause === 'string' ? answer.pause : '';
+  const id = `refused/${bodyDigest(JSON.stringify(answer))}`;
+  const pause = typeof answer.pause === 'string' ? answer.pause.slice(0, LONGEST_PAUSE_ID).toWellFormed() : '';
   await log.append({ agent: null, resume, epoch }, [draft('AnswerRefused', null, id, { pause, why: refusal.code })]);
 }

@@ -7,6 +7,7 @@ import { type AgentRun, endEntries } from '../src/journal/agent-run.ts';
 import { messageOf } from '../src/journal/attempt.ts';
 import type { Calls } from '../src/journal/calls.ts';
 import { draft, type Entry } from '../src/journal/session-log.ts';
+import { timeLimit } from '../src/journal/time-limit.ts';
 import { generate } from '../src/models/generate.ts';
 import type { Begun } from './begin.ts';
 import type { Engine } from './engine.ts';
@@ -49,7 +50,7 @@ export async function generateOrEnd(
   const { run, pinned } = begun;
   pulse.tell({ node, call: 'generation' });
   const { deadlineMs } = pinned.budget;
-  const deadline = deadlineMs === null ? [] : [AbortSignal.timeout(Math.max(0, deadlineMs - run.elapsedMs()))];
+  const deadline = deadlineMs === null ? [] : [timeLimit(deadlineMs - run.elapsedMs())];
   const signal = AbortSignal.any([pulse.stopped, ...deadline]);
   try {
     await generateNode({ engine, run, pinned, calls, node, signal });

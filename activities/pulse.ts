@@ -9,7 +9,7 @@ export interface Pulse {
   readonly released: AbortSignal;
   /** Whether `stopped` is because the session was cancelled; otherwise somebody else drives the agent by now. */
   readonly cancelled: () => boolean;
-  /** Says what is going on; shown with the pending activity in the Web UI. */
+  /** Says what is going on, with the next beat; shown with the pending activity in the Web UI. */
   readonly tell: (details: Omit<HeartbeatDetails, 'worker'>) => void;
   readonly end: () => void;
 }
@@ -34,7 +34,6 @@ export function startPulse(worker: string, heartbeatTimeoutMs: number): Pulse {
     cancelled: () => context.cancellationDetails?.cancelRequested === true,
     tell: (told) => {
       details = { ...told, worker };
-      beat();
     },
     end: () => clearInterval(timer),
   };

@@ -1,3 +1,4 @@
+import { defaultPayloadConverter, type RawValue, rawValueTypeInfo } from '@temporalio/common';
 import {
   ApplicationFailure,
   CancellationScope,
@@ -7,10 +8,10 @@ import {
   setHandler,
 } from '@temporalio/workflow';
 import type { AnswerResult } from '../src/contract/activities.ts';
+import { answerFault } from '../src/contract/answer-fault.ts';
 import {
   ANSWER,
   type Answer,
-  answerInput,
   CANCEL,
   type CancelRequest,
   type SessionStatus,
@@ -20,9 +21,12 @@ import { coordinating } from './activities.ts';
 import { show } from './details.ts';
 import type { SessionState } from './state.ts';
 
-const answerSignal = defineSignal<[Answer]>(ANSWER);
+/** Signals are decoded here: one that cannot be read would otherwise stop the workflow (H2). */
+const undecoded = { typeInfo: { inputTypes: [rawValueTypeInfo] } };
+
+const answerSignal = defineSignal<[RawValue?]>(ANSWER, undecoded);
 const answerUpdate = defineUpdate<{ pause: string; decision: string }, [Answer]>(ANSWER);
-const cancelSignal = defineSignal<[CancelRequest?]>(CANCEL);
+const cancelSignal = defineSignal<[RawValue?]>(CANCEL, undecoded);
 const cancelUpdate = defineUpdate<void, [CancelRequest?]>(CANCEL);
 const statusQuery = defineQuery<SessionStatus>(STATUS);
 
@@ -33,10 +37,10 @@ export function handle(state: SessionState, scope: CancellationScope): void {
     scope.cancel();
   };
   setHandler(statusQuery, () => state.status);
-  setHandler(cancelSignal, cancel);
+  setHandler(cancelSignal, (request) => cancel(decoded(request) as CancelRequest | undefined));
   setHandler(cancelUpdate, cancel);
   setHandler(answerSignal, async (answer) => {
-    await accept(state, answer, true);
+    await accept(state, decoded(answer), true);
   });
   setHandler(
     answerUpdate,
@@ -50,9 +54,9 @@ export function handle(state: SessionState, scope: CancellationScope): void {
 }
 
 /** Accepted means that PauseAnswered is acknowledged. */
-async function accept(state: SessionState, answer: Answer, logRefusal: boolean): Promise<AnswerResult> {
+async function accept(state: SessionState, answer: unknown, logRefusal: boolean): Promise<AnswerResult> {
   const { session, resume, epoch } = state.ownAct();
-  const given = isAnswerLike(answer) ? answer : { pause: '', decision: '' };
+  const given = answerLike(answer);
   const result = await CancellationScope.nonCancellable(() =>
     coordinating().acceptAnswer({ session, resume, epoch, answer: given, logRefusal }),
   );
@@ -64,16 +68,31 @@ async function accept(state: SessionState, answer: Answer, logRefusal: boolean):
   return result;
 }
 
-const isAnswerLike = (answer: unknown): answer is Answer =>
-  typeof answer === 'object' && answer !== null && !Array.isArray(answer);
+function decoded(raw: RawValue | undefined): unknown {
+  try {
+    return raw && defaultPayloadConverter.fromPayload(raw.payload);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The answer as far as it can be handed on, to be judged where the log is. */
+function answerLike(answer: unknown): Answer {
+  const none = { pause: '', decision: '' };
+  if (typeof answer !== 'object' || answer === null || Array.isArray(answer) || ArrayBuffer.isView(answer)) return none;
+  try {
+    JSON.stringify(answer);
+    return answer as Answer;
+  } catch {
+    return none;
+  }
+}
 
 /** What can be refused without leaving a trace in the history. */
 function validate(state: SessionState, answer: Answer): void {
-  const parsed = answerInput.safeParse(answer);
-  if (!parsed.success) {
-    const why = parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'answer'}: ${message}`).join('; ');
-    throw ApplicationFailure.nonRetryable(`the answer is not valid: ${why}`, 'INVALID_ANSWER', { why });
-  }
+  const fault = answerFault(answer);
+  if (fault !== null)
+    throw ApplicationFailure.nonRetryable(`the answer is not valid: ${fault}`, 'INVALID_ANSWER', { why: fault });
   if (state.isAnswered(answer.pause))
     throw ApplicationFailure.nonRetryable(
       `pause ${answer.pause} was answered before; the first answer stands.`,

@@ -61,6 +61,11 @@ export class SessionState {
     this.answers.splice(0, this.answers.length, ...kept);
   }
 
+  /** Takes one more open pause, which may have its answer already. */
+  addPause(pause: OpenPause): void {
+    this.#pauses = [...this.#pauses.filter((known) => known.pause !== pause.pause), pause];
+  }
+
   isAnswered(pause: string): boolean {
     return this.answers.some((answer) => answer.pause === pause);
   }

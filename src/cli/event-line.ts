@@ -32,7 +32,9 @@ function fieldsOf(event: Envelope): string {
     case 'SessionResumed':
       return `resume ${event.data.resume} (${event.data.cause}), effects ${event.data.effects}`;
     case 'AgentLifecycle':
-      return 'reason' in event.data && event.data.reason ? `${event.data.phase}: ${event.data.reason}` : event.data.phase;
+      return 'reason' in event.data && event.data.reason
+        ? `${event.data.phase}: ${event.data.reason}`
+        : event.data.phase;
     case 'AgentSnapshot':
       return `${event.data.ordinal} ${event.data.source} at node ${event.data.node}`;
     case 'AgentResuming':

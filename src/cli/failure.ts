@@ -30,7 +30,8 @@ export async function fail(error: unknown, json: boolean): Promise<ExitCode> {
   const known = error instanceof ApomeshError ? error : null;
   const code = known?.code ?? 'INTERNAL';
   const message = error instanceof Error ? error.message || error.name : String(error);
-  if (json) note(JSON.stringify({ error: { code, message, ...known?.fields, ...{ code, message } } }));
+  const fields = { code, message, ...known?.fields };
+  if (json) note(JSON.stringify({ error: { ...fields, code, message } }));
   else note(`error: ${code}: ${message}`);
   if (known === null && process.env['APOMESH_DEBUG'] && error instanceof Error) note(error.stack ?? '');
   await flushed();

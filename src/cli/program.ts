@@ -67,8 +67,10 @@ function build(done: (exit: number) => void): Command {
       done(await action(command.optsWithGlobals<Options>(), ...words));
     });
 
-  add<DevCommand>('dev', 'start what is missing (Temporal, MongoDB) and a worker; Ctrl-C stops what was started', async (options) =>
-    (await import('./commands/dev.ts')).dev(options),
+  add<DevCommand>(
+    'dev',
+    'start what is missing (Temporal, MongoDB) and a worker; Ctrl-C stops what was started',
+    async (options) => (await import('./commands/dev.ts')).dev(options),
   )
     .option('--no-worker', 'only the servers')
     .option('--data <dir>', 'where their data stays', '.apomesh')
@@ -76,8 +78,10 @@ function build(done: (exit: number) => void): Command {
   add<WorkerCommand>('worker', 'a worker for this config, against a running Temporal and MongoDB', async (options) =>
     (await import('./commands/worker.ts')).worker(options),
   ).option('--task-queue <name>', 'default: apomesh');
-  add<StartCommand>('start <agent>', 'start a session of an agent (NAME or NAME@VERSION)', async (options, agent = '') =>
-    (await import('./commands/start.ts')).start(agent, options),
+  add<StartCommand>(
+    'start <agent>',
+    'start a session of an agent (NAME or NAME@VERSION)',
+    async (options, agent = '') => (await import('./commands/start.ts')).start(agent, options),
   )
     .requiredOption('--goal <text>', 'what it is to do, or @FILE')
     .option('--id <id>', "the session's id (default: made of the agent's name and the date)")
@@ -105,8 +109,11 @@ function build(done: (exit: number) => void): Command {
   add('pauses [session]', 'what waits for a person, of one session or all', async (options, session?: string) =>
     (await import('./commands/pauses.ts')).pauses(session, options),
   );
-  add<AnswerCommand>('answer <session> <pause> <decision>', 'answer a pause', async (options, session = '', pause = '', decision = '') =>
-    (await import('./commands/answer.ts')).answer(session, pause, decision, options),
+  add<AnswerCommand>(
+    'answer <session> <pause> <decision>',
+    'answer a pause',
+    async (options, session = '', pause = '', decision = '') =>
+      (await import('./commands/answer.ts')).answer(session, pause, decision, options),
   )
     .option('--reason <text>', 'why: with reject and fail')
     .option('--args <json>', 'new arguments: with edit; or @FILE')
@@ -119,8 +126,10 @@ function build(done: (exit: number) => void): Command {
   add('export <session>', "write a session's log, one envelope a line", async (options, session = '') =>
     (await import('./commands/export.ts')).exportLog(session, options),
   );
-  add('fold [file]', 'fold a log (NDJSON of a file, or - or nothing for stdin) to a view; needs no servers', async (options, file?: string) =>
-    (await import('./commands/fold.ts')).foldFile(file, options),
+  add(
+    'fold [file]',
+    'fold a log (NDJSON of a file, or - or nothing for stdin) to a view; needs no servers',
+    async (options, file?: string) => (await import('./commands/fold.ts')).foldFile(file, options),
   );
   add('verify <session>', "check a session's log, bodies, pin and journal", async (options, session = '') =>
     (await import('./commands/verify.ts')).verify(session, options),

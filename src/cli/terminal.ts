@@ -42,7 +42,9 @@ export function columns(rows: readonly (readonly string[])[]): string[] {
   for (const row of rows) {
     for (const [i, cell] of row.entries()) widths[i] = Math.max(widths[i] ?? 0, cell.length);
   }
-  return rows.map((row) => row.map((cell, i) => (i === row.length - 1 ? cell : cell.padEnd(widths[i] ?? 0))).join('  '));
+  return rows.map((row) =>
+    row.map((cell, i) => (i === row.length - 1 ? cell : cell.padEnd(widths[i] ?? 0))).join('  '),
+  );
 }
 
 /** At most `length` characters on one line. */
@@ -53,7 +55,8 @@ export function shortened(text: string, length: number): string {
 }
 
 /** Without what would steer a terminal; new lines and tabs stay. */
-export const harmless = (text: string): string => text.replaceAll(/[\p{Cc}\p{Cf}]/gu, (c) => (c === '\n' || c === '\t' ? c : '�'));
+export const harmless = (text: string): string =>
+  text.replaceAll(/[\p{Cc}\p{Cf}]/gu, (c) => (c === '\n' || c === '\t' ? c : '�'));
 
 /** `2026-11-30 10:00:00` of an ISO stamp, in UTC. */
 export const when = (at: string): string => at.slice(0, 19).replace('T', ' ');

@@ -1,18 +1,18 @@
 import { WorkflowUpdateFailedError, WorkflowUpdateRPCTimeoutOrCancelledError } from '@temporalio/client';
 import { ApplicationFailure, WorkflowNotFoundError } from '@temporalio/common';
-import { z } from 'zod';
+import { answerFault } from '../contract/answer-fault.ts';
 import { signalCommand } from '../contract/commands.ts';
 import {
-  ApomeshError,
+  type ApomeshError,
   type ErrorCode,
   InvalidAnswerError,
   RemoteError,
   SessionNotFoundError,
 } from '../contract/errors.ts';
-import { ANSWER, type Answer, answerInput, MAX_INLINE_BYTES } from '../contract/session.ts';
+import { ANSWER, type Answer, MAX_INLINE_BYTES } from '../contract/session.ts';
 import type { Stores } from '../ports/store.ts';
-import { canonicalJson } from '../session/canonical-json.ts';
 import { sessionIdFault } from '../session/agent-ref.ts';
+import { canonicalJson } from '../session/canonical-json.ts';
 import type { Json, JsonObject } from '../session/json.ts';
 import { NoWorkerError, SessionStoppedError } from './errors.ts';
 import { taken } from './first-event.ts';
@@ -34,13 +34,13 @@ export interface AnswerOptions {
 }
 
 /** How long a worker has to take an update, in milliseconds. */
-const WORKER_PATIENCE_MS = 20_000;
+const WORKER_PATIENCE_MS = 10_000;
 
 /**
  * Answers a pause; returns once PauseAnswered is on the log (H2).
  *
  * @throws what the session says: {@link RemoteError} with code PAUSE_ANSWERED, UNKNOWN_PAUSE or INVALID_ANSWER.
- * @throws {NoWorkerError} where no worker took it within 20 seconds.
+ * @throws {NoWorkerError} where no worker took it within 10 seconds.
  */
 export async function answerPause(
   temporal: Temporal,
@@ -66,13 +66,13 @@ export async function answerPause(
 
 function checkAnswer(pause: string, options: AnswerOptions): Answer {
   const given = Object.fromEntries(Object.entries({ pause, ...options }).filter(([, value]) => value !== undefined));
-  const parsed = answerInput.safeParse(given);
-  if (!parsed.success) throw new InvalidAnswerError(pause, z.prettifyError(parsed.error), []);
-  const bytes = Buffer.byteLength(canonicalJson(parsed.data));
+  const fault = answerFault(given);
+  if (fault !== null) throw new InvalidAnswerError(pause, fault, []);
+  const bytes = Buffer.byteLength(canonicalJson(given));
   if (bytes > MAX_INLINE_BYTES) {
     throw new InvalidAnswerError(pause, `it is ${bytes} bytes and the limit is ${MAX_INLINE_BYTES}`, []);
   }
-  return parsed.data;
+  return given as unknown as Answer;
 }
 
 /** An error of ours that came back through Temporal, or null. */
@@ -87,7 +87,11 @@ function fromFailure(cause: unknown): RemoteError | null {
 }
 
 /** The error for a session that Temporal does not run (any more), from its log. */
-export async function whyNotThere(temporal: Temporal, stores: Pick<Stores, 'read'>, session: string): Promise<ApomeshError> {
+export async function whyNotThere(
+  temporal: Temporal,
+  stores: Pick<Stores, 'read'>,
+  session: string,
+): Promise<ApomeshError> {
   const log = sessionIdFault(session) === null ? await stores.read(session) : [];
   if (log.length === 0) return new SessionNotFoundError(session);
   const why = taken(session, log);

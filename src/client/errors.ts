@@ -6,12 +6,15 @@ export class SessionFailedError extends ApomeshError {
   readonly code = 'SESSION_FAILED';
   constructor(session: string, phase: TerminalPhase, reason: string | null, detail: string | null) {
     const why = [reason, detail].filter((text) => text !== null).join(': ');
-    super(`session ${session} is ${phase}${why && ` (${why})`}; \`apomesh tail ${session}\` shows how it came to that.`, {
-      session,
-      phase,
-      reason,
-      detail,
-    });
+    super(
+      `session ${session} is ${phase}${why && ` (${why})`}; \`apomesh tail ${session}\` shows how it came to that.`,
+      {
+        session,
+        phase,
+        reason,
+        detail,
+      },
+    );
   }
 }
 
@@ -31,10 +34,13 @@ export class SessionStoppedError extends ApomeshError {
 export class NoWorkerError extends ApomeshError {
   readonly code = 'NO_WORKER';
   constructor(session: string, what: string, seconds: number, instead: string) {
-    super(`no worker took ${what} for session ${session} within ${seconds} s; start one (\`apomesh worker\`), or ${instead}`, {
-      session,
-      instead,
-    });
+    super(
+      `no worker took ${what} for session ${session} within ${seconds} s; start one (\`apomesh worker\`), or ${instead}`,
+      {
+        session,
+        instead,
+      },
+    );
   }
 }
 

@@ -57,7 +57,10 @@ async function takeOver(stores: Log, event: FirstEvent): Promise<FirstEvent> {
 }
 
 /** The error that says what became of the session that has the id. */
-export function taken(session: string, log: Awaited<ReturnType<Stores['read']>>): SessionLiveError | SessionTerminalError {
+export function taken(
+  session: string,
+  log: Awaited<ReturnType<Stores['read']>>,
+): SessionLiveError | SessionTerminalError {
   const view = fold(log);
   const root = view.root === null ? undefined : view.agents[view.root];
   return view.terminal && root ? new SessionTerminalError(session, root.phase) : new SessionLiveError(session);

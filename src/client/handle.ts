@@ -10,7 +10,7 @@ import { type AnswerOptions, answerPause, whyNotThere } from './answer.ts';
 import { SessionStoppedError } from './errors.ts';
 import { type Outcome, outcomeOf, outputOf } from './output.ts';
 import { openPauses, type Pause } from './pauses.ts';
-import { tailLog, type TailOptions } from './tail.ts';
+import { type TailOptions, tailLog } from './tail.ts';
 import type { Temporal } from './temporal.ts';
 import { type Verification, verifySession } from './verify.ts';
 
@@ -29,7 +29,8 @@ export class SessionHandle {
   /** The envelopes of the log as they are logged, to the session's end. See {@link TailOptions}. */
   tail(options: TailOptions = {}): AsyncGenerator<Envelope, void, undefined> {
     const { from = 0 } = options;
-    if (!Number.isSafeInteger(from) || from < 0) throw new UsageError(`from is a seq (0, 1, 2 …), not ${from}.`, { field: 'from' });
+    if (!Number.isSafeInteger(from) || from < 0)
+      throw new UsageError(`from is a seq (0, 1, 2 …), not ${from}.`, { field: 'from' });
     return tailLog(this.#stores, this.id, options);
   }
 

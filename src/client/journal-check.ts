@@ -32,14 +32,16 @@ export function checkJournal(log: readonly Envelope[]): { faults: JournalFault[]
     else faults.push({ seq, problem: `the id ${id} is that of seq ${before} too` });
     if (event.type === 'ToolCallStarted' && event.data.class === 'effect') {
       const first = completed.get(event.data.key);
-      if (first !== undefined) faults.push({ seq, problem: `the effect ${event.data.key} is begun after its outcome at seq ${first}` });
+      if (first !== undefined)
+        faults.push({ seq, problem: `the effect ${event.data.key} is begun after its outcome at seq ${first}` });
       started.add(event.data.key);
     }
     if (event.type !== 'ToolCallCompleted' || event.data.class !== 'effect') continue;
     const { key, outcome, served } = event.data;
     const first = completed.get(key);
     if (served === 'journal') {
-      if (first === undefined) faults.push({ seq, problem: `the effect ${key} is served from a record that is not there` });
+      if (first === undefined)
+        faults.push({ seq, problem: `the effect ${key} is served from a record that is not there` });
       continue;
     }
     if (first !== undefined) {
@@ -47,7 +49,8 @@ export function checkJournal(log: readonly Envelope[]): { faults: JournalFault[]
       faults.push({ seq, problem: `the effect ${key} has its outcome at seq ${first} already` });
     }
     const ran = outcome === 'ok' || outcome === 'unknown';
-    if (ran && !started.has(key)) faults.push({ seq, problem: `the effect ${key} has an outcome and no intent before it` });
+    if (ran && !started.has(key))
+      faults.push({ seq, problem: `the effect ${key} has an outcome and no intent before it` });
     completed.set(key, first ?? seq);
   }
   const outcomes = [...started].filter((key) => completed.has(key)).length;

@@ -28,10 +28,11 @@ export async function outcomeOf(
   session: string,
   log: readonly Envelope[],
 ): Promise<Outcome | null> {
-  if (log.length === 0) throw new SessionNotFoundError(session);
+  const last = log.at(-1);
+  if (last === undefined) throw new SessionNotFoundError(session);
   if (!fold(log).terminal) return null;
   // The root's terminal event is the log's last (F3).
-  const { phase, reason = null, output, detail } = log.at(-1)?.data as Ending;
+  const { phase, reason = null, output, detail } = last.data as Ending;
   const load = async (ref: BodyRef | undefined): Promise<Json> => {
     const [json = 'null'] = ref ? await stores.load(session, 'bodies', [ref]) : [];
     return JSON.parse(json);

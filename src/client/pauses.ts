@@ -26,7 +26,11 @@ export interface Pause {
 }
 
 /** The open pauses of a session, in the order raised. */
-export async function openPauses(stores: Pick<Stores, 'load'>, view: SessionView, log: readonly Envelope[]): Promise<Pause[]> {
+export async function openPauses(
+  stores: Pick<Stores, 'load'>,
+  view: SessionView,
+  log: readonly Envelope[],
+): Promise<Pause[]> {
   const raised = view.pauses.flatMap(({ pause }) => {
     const event = log.findLast(
       (event): event is EnvelopeOf<'PauseRaised'> => event.type === 'PauseRaised' && event.data.pause === pause,

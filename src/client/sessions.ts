@@ -7,7 +7,7 @@ import type { Durability } from '../session/envelopes.ts';
 import { SessionHandle } from './handle.ts';
 import { type ListOptions, listSessions, type SessionSummary } from './list.ts';
 import type { Pause } from './pauses.ts';
-import { startSession, type StartOptions } from './start.ts';
+import { type StartOptions, startSession } from './start.ts';
 import type { Temporal } from './temporal.ts';
 
 /** Starting, finding and listing sessions. */
@@ -33,7 +33,9 @@ export class Sessions {
   async start(options: StartOptions): Promise<SessionHandle> {
     const config = this.#config;
     if (config === null) {
-      throw new UsageError('a client that starts sessions needs a config: give the Client the ApomeshPlugin.', { field: 'config' });
+      throw new UsageError('a client that starts sessions needs a config: give the Client the ApomeshPlugin.', {
+        field: 'config',
+      });
     }
     await this.#prepare();
     const starter = {

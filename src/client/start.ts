@@ -47,7 +47,10 @@ export async function startSession(starter: Starter, options: StartOptions): Pro
   checkOptions(options);
   const { temporal, stores } = starter;
   const { pinned, pin, shape, instructions } = await starter.resolve(options.agent, options.durability);
-  for (const [what, { ref }] of [['the instructions', instructions], ['the pin', pin]] as const) {
+  for (const [what, { ref }] of [
+    ['the instructions', instructions],
+    ['the pin', pin],
+  ] as const) {
     const { maxBodyBytes } = starter.config.limits;
     if (ref.bytes > maxBodyBytes) throw new BodyTooLargeError(`${what} of ${pinned.name}`, ref.bytes, maxBodyBytes);
   }
@@ -91,7 +94,8 @@ export async function startSession(starter: Starter, options: StartOptions): Pro
 }
 
 function checkOptions({ agent, goal, id, durability }: StartOptions): void {
-  if (typeof agent !== 'string' || agent === '') throw new UsageError('name an agent of the config.', { field: 'agent' });
+  if (typeof agent !== 'string' || agent === '')
+    throw new UsageError('name an agent of the config.', { field: 'agent' });
   if (typeof goal !== 'string') throw new UsageError('the goal is text.', { field: 'goal' });
   canonicalJson({ goal });
   const bytes = Buffer.byteLength(goal);

@@ -77,7 +77,11 @@ async function missingBodies(
   const problems: Problem[] = [];
   const check = async (some: readonly PointedBody[]): Promise<void> => {
     try {
-      await stores.load(session, table, some.map(({ ref }) => ref));
+      await stores.load(
+        session,
+        table,
+        some.map(({ ref }) => ref),
+      );
     } catch (error) {
       if (!(error instanceof BodyMissingError)) throw error;
       const [one, ...others] = some;

@@ -178,13 +178,16 @@ export class ToolOutcomeUnknownError extends Error {
   override readonly name = 'ToolOutcomeUnknownError';
 }
 
-/** Carries an error of ours through Temporal: `type` is the code, `details[0]` the fields. Others pass unchanged. */
+/**
+ * Carries an error of ours through Temporal: `type` is the code, `details[0]` the fields. Others pass unchanged. Only a
+ * store out of reach is worth another try.
+ */
 export function toFailure(error: unknown): unknown {
   if (!(error instanceof ApomeshError)) return error;
   return ApplicationFailure.create({
     message: error.message,
     type: error.code,
-    nonRetryable: true,
+    nonRetryable: error.code !== 'STORE_UNREACHABLE',
     details: [error.fields],
     cause: error,
   });

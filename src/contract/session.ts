@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import type { DispatchMode } from '../agent/agent.ts';
 import type { Spent } from '../agent/budget.ts';
 import type { LoopState } from '../agent/loop.ts';
@@ -17,27 +16,25 @@ export const ANSWER = 'answer';
 export const CANCEL = 'cancel';
 export const STATUS = 'status';
 
-const json = z.custom<Json>((value) => value !== undefined);
-
 /** An answer to a pause: signal and update `answer`, client and command line (H1). */
-export const answerInput = z.strictObject({
-  pause: z.string().min(1),
-  decision: z.string().min(1),
+export interface Answer {
+  readonly pause: string;
+  readonly decision: string;
   /** Who answers. */
-  by: z.string().optional(),
+  readonly by?: string | undefined;
   /** Why: with `reject` (the agent sees it) and `fail`. */
-  reason: z.string().optional(),
+  readonly reason?: string | undefined;
   /** New arguments: with `edit`. */
-  args: json.optional(),
+  readonly args?: Json | undefined;
   /** The answer to a question. */
-  text: z.string().optional(),
+  readonly text?: string | undefined;
   /** What the effect gave: with `happened`. */
-  result: json.optional(),
-});
-export type Answer = z.infer<typeof answerInput>;
+  readonly result?: Json | undefined;
+}
 
-export const cancelInput = z.strictObject({ reason: z.string().optional() });
-export type CancelRequest = z.infer<typeof cancelInput>;
+export interface CancelRequest {
+  readonly reason?: string | undefined;
+}
 
 /** An open pause as the workflow knows it: no bodies (L7). */
 export interface OpenPause {

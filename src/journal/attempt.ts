@@ -1,13 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ToolContext } from '../agent/tool.ts';
+import { ToolOutcomeUnknownError } from '../contract/errors.ts';
 import type { Tool } from '../ports/tools.ts';
 import type { Json } from '../session/json.ts';
+import { timeLimit } from './time-limit.ts';
 
 /** What one run of a tool came to. */
 export type Attempted =
   | { readonly of: 'value'; readonly value: unknown }
   | { readonly of: 'error'; readonly message: string }
-  /** Its time-out passed, or it was told to stop and did not within the grace: nobody knows what it did. */
+  /** Its time-out passed, its connection broke, or it was told to stop and did not in time: nobody knows what it did. */
   | { readonly of: 'silence'; readonly message: string };
 
 /** The text of whatever was thrown, fit to be kept. */
@@ -19,16 +21,16 @@ export const messageOf = (thrown: unknown): string =>
  * end by itself.
  */
 export async function attempt(tool: Tool, args: Json, context: ToolContext, graceMs: number): Promise<Attempted> {
-  const timeout = AbortSignal.timeout(tool.timeoutMs);
+  const timeout = timeLimit(tool.timeoutMs);
   const signal = AbortSignal.any([context.signal, timeout]);
   const running = Promise.resolve()
     .then(() => tool.run(args, { ...context, signal }))
     .then(
       (value): Attempted => ({ of: 'value', value: value === undefined ? null : value }),
-      (thrown): Attempted =>
-        timeout.aborted
-          ? { of: 'silence', message: `timed out after ${tool.timeoutMs} ms` }
-          : { of: 'error', message: messageOf(thrown) },
+      (thrown): Attempted => {
+        if (timeout.aborted) return { of: 'silence', message: `timed out after ${tool.timeoutMs} ms` };
+        return { of: thrown instanceof ToolOutcomeUnknownError ? 'silence' : 'error', message: messageOf(thrown) };
+      },
     );
   const { promise: stopped, resolve: stop } = Promise.withResolvers<Attempted>();
   const onAbort = async () => {
@@ -50,7 +52,7 @@ export async function attempts(tool: Tool, args: Json, context: ToolContext, gra
   let waitMs = tool.retry.initialIntervalMs;
   for (let made = 1; ; made += 1) {
     const attempted = await attempt(tool, args, context, graceMs);
-    const again = attempted.of === 'error' || (attempted.of === 'silence' && tool.class === 'read');
+    const again = attempted.of === 'error' || (attempted.of === 'silence' && (tool.class === 'read' || tool.idempotent));
     if (!again || made >= tool.retry.maximumAttempts || context.signal.aborted) return attempted;
     await sleep(waitMs, undefined, { signal: context.signal }).catch(() => undefined);
     waitMs *= tool.retry.backoffCoefficient;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallState } from '../agent/loop.ts';
-import type { ToolContext } from '../agent/tool.ts';
+import type { Reconciled, ToolContext } from '../agent/tool.ts';
 import {
   BodyTooLargeError,
   FencedError,
@@ -16,6 +16,7 @@ import type { Json, JsonObject } from '../session/json.ts';
 import type { AgentRun } from './agent-run.ts';
 import { type Attempted, attempts, messageOf } from './attempt.ts';
 import { draft } from './session-log.ts';
+import { timeLimit } from './time-limit.ts';
 
 /** An effect that has not begun this long after its intent was sent is asked for anew (E3). */
 const INTENT_LASTS_MS = 1_000;
@@ -32,6 +33,7 @@ export interface CallsOptions {
 }
 
 interface Answered {
+  readonly seq: number;
   readonly decision: string;
   readonly body: { readonly reason?: string; readonly args?: Json; readonly result?: Json; readonly by?: string };
 }
@@ -117,12 +119,15 @@ export class Calls {
       Math.max(Date.parse(started.at), Date.parse(this.#run.transcript.fencedAt ?? started.at)) +
       tool.timeoutMs +
       this.#options.graceMs;
-    if (answered?.decision === 'retry') return this.#again(call, tool, args, safeAt);
+    // An answer from before the latest try says nothing about what became of that one.
+    if (answered?.decision === 'retry' && answered.seq > started.seq) return this.#again(call, tool, args, safeAt);
     const reconciled = await this.#reconcile(call, tool, args);
     if (reconciled === 'happened') return;
     if (reconciled === 'not-happened') {
       await this.#until(safeAt);
-      if ((await this.#reconcile(call, tool, args)) === 'not-happened') return this.#perform(call, tool, args);
+      const now = await this.#reconcile(call, tool, args);
+      if (now === 'happened') return;
+      if (now === 'not-happened') return this.#perform(call, tool, args);
     }
     if (tool.idempotent) return this.#perform(call, tool, args);
     return this.#undecided(call, tool, 'the worker that ran it was lost before its outcome was recorded');
@@ -145,6 +150,8 @@ export class Calls {
     if (this.#options.signal.aborted) return;
     switch (tool.onDoubt) {
       case 'ask':
+        this.#run.intents.delete(call.call);
+        this.#intendedAt.delete(call.call);
         return this.#raise(call, 'in-doubt', ['happened', 'retry', 'fail'], why);
       case 'tell':
         return this.#complete(call, 'unknown', `${why}: it may or may not have happened; look before you go on`);
@@ -157,18 +164,18 @@ export class Calls {
 
   async #reconcile(call: CallState, tool: Tool, args: Json): Promise<'happened' | 'not-happened' | 'unknown'> {
     if (!tool.reconcile) return 'unknown';
-    const signal = AbortSignal.any([this.#options.signal, AbortSignal.timeout(tool.timeoutMs)]);
+    const signal = AbortSignal.any([this.#options.signal, timeLimit(tool.timeoutMs)]);
+    let found: Reconciled;
     try {
-      const found = await tool.reconcile(args, { key: call.key, signal });
-      if (found === 'unknown') return 'unknown';
-      if (!found.happened) return 'not-happened';
-      await this.#record(call, tool, { of: 'value', value: found.result ?? null });
-      return 'happened';
+      found = await tool.reconcile(args, { key: call.key, signal });
     } catch (error) {
-      if (error instanceof FencedError || error instanceof SessionTerminalError) throw error;
       this.#options.log(`reconcile of ${tool.name} failed: ${messageOf(error)}`, { key: call.key });
       return 'unknown';
     }
+    if (found === 'unknown') return 'unknown';
+    if (!found.happened) return 'not-happened';
+    await this.#record(call, tool, { of: 'value', value: found.result ?? null });
+    return 'happened';
   }
 
   async #until(time: number): Promise<void> {
@@ -197,7 +204,7 @@ export class Calls {
     );
     if (!event) return null;
     const body = event.data.ref ? ((await this.#run.body('bodies', event.data.ref)) as Answered['body']) : {};
-    return { decision: event.data.decision, body: { ...body, ...(event.data.by ? { by: event.data.by } : {}) } };
+    return { seq: event.seq, decision: event.data.decision, body: { ...body, ...(event.data.by ? { by: event.data.by } : {}) } };
   }
 
   /** The arguments to run with: as the model gave them, or as a person edited them (H4). */

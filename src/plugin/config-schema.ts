@@ -1,9 +1,9 @@
 import ms, { type StringValue } from 'ms';
 import { z } from 'zod';
-import { type DispatchMode, type Budget } from '../agent/agent.ts';
+import type { Budget, DispatchMode } from '../agent/agent.ts';
 import type { ResolvedBudget } from '../agent/shape.ts';
 import { durabilities } from '../session/envelopes.ts';
-import { type ResolvedLimits, limitRanges } from './limits.ts';
+import { limitRanges, type ResolvedLimits } from './limits.ts';
 
 /** Of SemVer 2.0.0, as semver.org suggests it. */
 const SEMVER =
@@ -20,7 +20,10 @@ const duration = z
   .transform((value, context) => {
     const millis = typeof value === 'number' ? value : parseText(value);
     if (Number.isFinite(millis) && millis >= 0) return millis;
-    context.addIssue({ code: 'custom', message: `${JSON.stringify(value)} is no duration; write 30_000 or '30 seconds'` });
+    context.addIssue({
+      code: 'custom',
+      message: `${JSON.stringify(value)} is no duration; write 30_000 or '30 seconds'`,
+    });
     return z.NEVER;
   });
 
@@ -96,7 +99,10 @@ const outputSchema = z
     try {
       return JSON.parse(JSON.stringify(z.toJSONSchema(schema, { io: 'input', target: 'draft-7' })));
     } catch (error) {
-      context.addIssue({ code: 'custom', message: `${(error as Error).message}; a model can only give what JSON carries` });
+      context.addIssue({
+        code: 'custom',
+        message: `${(error as Error).message}; a model can only give what JSON carries`,
+      });
       return z.NEVER;
     }
   });
@@ -114,7 +120,9 @@ const agentSchema = z.strictObject({
   dispatch: z.enum(dispatchModes).default('loop'),
 });
 
-const aFunction = z.custom<(...args: never) => unknown>((value) => typeof value === 'function', { error: 'must be a function' });
+const aFunction = z.custom<(...args: never) => unknown>((value) => typeof value === 'function', {
+  error: 'must be a function',
+});
 const approval = z.union([z.boolean(), aFunction], { error: 'must be true, false or a function of the arguments' });
 const effect = z.enum(['read', 'effect']);
 
@@ -137,7 +145,9 @@ const toolOptions = {
 const toolSchema = z.strictObject({
   name: z.string(),
   description: z.string(),
-  input: z.custom<z.ZodType>((value) => value instanceof z.ZodType, { error: 'is no schema of zod 4; write z.object({...})' }),
+  input: z.custom<z.ZodType>((value) => value instanceof z.ZodType, {
+    error: 'is no schema of zod 4; write z.object({...})',
+  }),
   ...toolOptions,
   reconcile: aFunction.optional(),
   run: aFunction,
@@ -170,9 +180,12 @@ export const configSchema = z.strictObject({
   prices: z
     .record(
       z.string(),
-      z.strictObject({ input: z.number().min(0), output: z.number().min(0) }, {
-        error: 'needs input and output, in US dollars per million tokens',
-      }),
+      z.strictObject(
+        { input: z.number().min(0), output: z.number().min(0) },
+        {
+          error: 'needs input and output, in US dollars per million tokens',
+        },
+      ),
     )
     .default({}),
   tools: z.array(toolSchema).default([]),
@@ -182,7 +195,10 @@ export const configSchema = z.strictObject({
       z.unknown().superRefine((value, context) => {
         const given = typeof value === 'object' && value !== null ? value : {};
         if ('command' in given === 'url' in given) {
-          context.addIssue({ code: 'custom', message: 'give either command (a program to start) or url (a server that runs)' });
+          context.addIssue({
+            code: 'custom',
+            message: 'give either command (a program to start) or url (a server that runs)',
+          });
           return;
         }
         const parsed = ('command' in given ? stdioServer : httpServer).safeParse(value);
@@ -194,7 +210,10 @@ export const configSchema = z.strictObject({
   limits: limitsSchema.prefault({}),
   mongo: z
     .strictObject({
-      uri: z.string().regex(/^mongodb(\+srv)?:\/\//, { error: 'must begin with mongodb:// or mongodb+srv://' }).optional(),
+      uri: z
+        .string()
+        .regex(/^mongodb(\+srv)?:\/\//, { error: 'must begin with mongodb:// or mongodb+srv://' })
+        .optional(),
       database: z.string().regex(DATABASE_NAME, { error: 'is no name of a database' }).default('apomesh'),
     })
     .prefault({}),

@@ -2,11 +2,11 @@ import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { z } from 'zod';
 import type { AgentDefinition } from '../agent/agent.ts';
 import type { McpServerDefinition } from '../agent/mcp.ts';
-import type { ToolDefinition } from '../agent/tool.ts';
+import type { ToolDefinition, ToolOptions } from '../agent/tool.ts';
 import { ConfigInvalidError } from '../contract/errors.ts';
 import { createModels, type ModelProvider, type Price } from '../models/models.ts';
-import type { Models } from '../ports/models.ts';
 import type { ResolvedAgent } from '../pins/resolve.ts';
+import type { Models } from '../ports/models.ts';
 import { zodTool } from '../tools/zod.ts';
 import { configSchema } from './config-schema.ts';
 import type { LimitsConfig, ResolvedLimits } from './limits.ts';
@@ -19,18 +19,19 @@ export interface MongoConfig {
   readonly database?: string;
 }
 
+/** What `defineTool` gives, whatever its arguments. */
+type AnyTool = Omit<ToolDefinition, 'approval'> & Pick<ToolOptions, 'approval'>;
+
 /** What one worker pool can do. Every field may be left out. */
 export interface ApomeshConfig {
   /** By exact name a model of the AI SDK 7, by pattern (`openai/*`) a provider that makes one of what stands for the `*`. */
   readonly models?: Readonly<Record<string, LanguageModelV4 | ModelProvider>>;
   /** US dollars per million tokens, by exact name or pattern; needed where a budget has `maxCostUsd`. */
   readonly prices?: Readonly<Record<string, Price>>;
-  // biome-ignore lint/suspicious/noExplicitAny: a tool's arguments are known only where it is defined
-  readonly tools?: readonly ToolDefinition<any>[];
+  readonly tools?: readonly AnyTool[];
   /** MCP servers, by the name that agents use for all their tools (`files/*`). */
   readonly mcp?: Readonly<Record<string, McpServerDefinition>>;
-  // biome-ignore lint/suspicious/noExplicitAny: an output's shape is known only where the agent is defined
-  readonly agents?: readonly AgentDefinition<any>[];
+  readonly agents?: readonly AgentDefinition[];
   readonly limits?: LimitsConfig;
   readonly mongo?: MongoConfig;
 }
@@ -74,7 +75,7 @@ export function parseConfig(value: unknown, file: string | null): ResolvedConfig
     file,
     models: models as ResolvedConfig['models'],
     prices,
-    tools: given.tools ?? [],
+    tools: (given.tools ?? []) as readonly ToolDefinition[],
     mcp: given.mcp ?? {},
     agents: agents.map(({ coordination: _solo, ...agent }) => agent),
     limits,
@@ -133,7 +134,9 @@ function toolProblems(field: string, agent: ResolvedAgent, { tools, mcp }: Resol
   const available = [...own, ...servers];
   return agent.tools.flatMap((name, i) => {
     if (available.includes(name) || (servers.length > 0 && !name.endsWith('/*'))) return [];
-    return [{ field: `${field}.tools[${i}]`, why: `there is no tool ${name}; there is ${available.join(', ') || 'none'}` }];
+    return [
+      { field: `${field}.tools[${i}]`, why: `there is no tool ${name}; there is ${available.join(', ') || 'none'}` },
+    ];
   });
 }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Runtime, type Worker, type WorkerOptions } from '@temporalio/worker';
+import type { Worker, WorkerOptions } from '@temporalio/worker';
 import { createActivities, type Engine, Sessions } from '../../activities/index.ts';
 import type { ApomeshActivities } from '../contract/activities.ts';
 import { ConfigInvalidError } from '../contract/errors.ts';
@@ -76,6 +76,8 @@ export class Pool {
     await Promise.all([this.#stores.prepare(), connection && ensureSearchAttributes(connection, namespace)]);
     const tools = await toolset(this.config);
     await presence.start();
+    // Clients load this file too, and not the worker's native part.
+    const { Runtime } = await import('@temporalio/worker');
     const log: Engine['log'] = (message, fields) => Runtime.instance().logger.info(message, fields);
     const sessions = new Sessions(this.#stores);
     const alive = () => presence.alive();

@@ -19,7 +19,9 @@ export async function ensureSearchAttributes(
   };
   const wanted = await missing();
   if (wanted.length === 0) return;
-  const searchAttributes = Object.fromEntries(wanted.map(({ name, type }) => [name, INDEXED[type as keyof typeof INDEXED]]));
+  const searchAttributes = Object.fromEntries(
+    wanted.map(({ name, type }) => [name, INDEXED[type as keyof typeof INDEXED]]),
+  );
   await operatorService.addSearchAttributes({ namespace, searchAttributes }).catch(async (error: unknown) => {
     if ((await missing()).length > 0) throw error;
   });

@@ -22,7 +22,7 @@ export async function onPath(name: string, path = process.env['PATH'] ?? ''): Pr
       if (await isRunnable(join(folder, file))) return join(folder, file);
     }
   }
-  throw new Error(`no ${name} on PATH`);
+  throw new Error(`it is not there`);
 }
 
 /** Runs a command to its end and gives its output. @throws with the last line it wrote when it fails. */

@@ -59,7 +59,7 @@ export async function startFirst<T>(
       say(`${service}: using ${source.name}`);
       return started;
     } catch (error) {
-      const line = `not ${source.name}: ${reasonOf(error)}`;
+      const line = `${source.name} passed over: ${reasonOf(error)}`;
       tried.push(line);
       say(`${service}: ${line}`);
     }

@@ -6,7 +6,7 @@ import { ToolOutcomeUnknownError } from '../contract/errors.ts';
 import type { Json } from '../session/json.ts';
 
 /** Where a call's effect key stands in the request's `_meta`, for servers that honour idempotency keys. */
-export const KEY_META = 'apomesh/key';
+const KEY_META = 'apomesh/key';
 
 /** The end of what a child process wrote to its standard error, for messages. */
 const STDERR_TAIL = 2000;

@@ -18,8 +18,8 @@ export const mongoUriOf = () => process.env['MONGODB_URI'] ?? 'mongodb://127.0.0
 export const unique = (prefix: string): string => `${prefix}-${randomUUID().slice(0, 8)}`;
 
 /** A store in the tests' MongoDB, in a database of its own unless one is named; closed when the test file is over. */
-export function openMongo(database = unique('test')): Stores {
-  const stores = mongoStores({ uri: mongoUriOf(), database });
+export function openMongo(database = unique('test'), uri = mongoUriOf()): Stores {
+  const stores = mongoStores({ uri, database });
   opened.push(stores);
   return stores;
 }

@@ -1,6 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import type { LanguageModelV4, LanguageModelV4Prompt } from '@ai-sdk/provider';
 import { type ScriptedModelOptions, type ScriptStep, scriptedModel } from '../../src/models/scripted.ts';
-import { unique } from './pool.ts';
 
 /** A model that answers as the goal says, step by step, then `done`; and what it was shown. */
 export interface GoalModel {
@@ -10,7 +10,7 @@ export interface GoalModel {
 }
 
 /** A goal that tells a {@link GoalModel} what to answer. */
-export const goalOf = (...steps: readonly ScriptStep[]): string => JSON.stringify({ id: unique('goal'), steps });
+export const goalOf = (...steps: readonly ScriptStep[]): string => JSON.stringify({ id: randomUUID(), steps });
 
 /** A step of calls. */
 export const calls = (...asked: readonly (readonly [tool: string, args?: ScriptArgs])[]): ScriptStep => ({

@@ -9,6 +9,8 @@ export interface TcpProxy {
   /** From now on the server's answers do not arrive, until `resume`. */
   stall(): void;
   resume(): void;
+  /** From now on the server cannot be reached, until `resume`. */
+  cut(): void;
   close(): Promise<void>;
 }
 
@@ -23,7 +25,9 @@ export async function startTcpProxy(
   const sockets = new Set<Socket>();
   let lose = false;
   let stalled = false;
+  let isCut = false;
   const server = createServer((near) => {
+    if (isCut) return void near.destroy();
     const far = connect(port, host);
     for (const socket of [near, far]) {
       sockets.add(socket);
@@ -54,6 +58,11 @@ export async function startTcpProxy(
     },
     resume: () => {
       stalled = false;
+      isCut = false;
+    },
+    cut: () => {
+      isCut = true;
+      for (const socket of sockets) socket.destroy();
     },
     close: async () => {
       for (const socket of sockets) socket.destroy();

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { generate } from '../../src/models/generate.ts';
 import type { ToolOutcome } from '../../src/models/prompt.ts';
 import { assistantMessage, systemMessage, toolMessage, userMessage } from '../../src/models/prompt.ts';
-import type { ApomeshConfig } from '../../src/plugin/config.ts';
+import { type ApomeshConfig, parseConfig } from '../../src/plugin/config.ts';
 import type { Tools } from '../../src/ports/tools.ts';
 import { effectKey } from '../../src/session/keys.ts';
 import { describeTool, toolset } from '../../src/tools/toolset.ts';
@@ -22,7 +22,7 @@ beforeAll(async () => {
   process.env['APOMESH_WORKDIR'] = dir;
   config = (await import('../../examples/incidents/apomesh.config.ts')).default;
   prepare = (await import('../../examples/incidents/workdir.ts')).prepareWorkdir;
-  tools = await toolset({ tools: config.tools ?? [], mcp: config.mcp ?? {} });
+  tools = await toolset(parseConfig(config, null));
 });
 beforeEach(async () => {
   for (const name of await readdir(dir)) await rm(join(dir, name), { recursive: true });

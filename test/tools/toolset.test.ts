@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { McpServerDefinition } from '../../src/agent/mcp.ts';
 import { defineTool } from '../../src/agent/tool.ts';
 import { ConfigInvalidError } from '../../src/contract/errors.ts';
-import { describeTools, toolset } from '../../src/tools/toolset.ts';
+import { describeTools } from '../../src/tools/toolset.ts';
 import { mcpFixture, serverFile } from '../support/mcp-fixture.ts';
 
 const mcp = mcpFixture();
@@ -43,7 +43,7 @@ describe('a set of tools', () => {
     ['two servers', { mcp: { a: mcp.stdio(), b: mcp.stdio() } }, /mcp\.b: the tool echo is in mcp\.a too.*prefix/],
     ['two tools', { tools: [note, note] }, /tools: the tool note/],
   ])('P1: a name that %s both have is refused, naming both', async (_, config, message) => {
-    const refused = toolset(config);
+    const refused = mcp.open(config);
     await expect(refused).rejects.toThrow(ConfigInvalidError);
     await expect(refused).rejects.toThrow(message);
   });
@@ -73,24 +73,24 @@ describe('a server that is wrong', () => {
     ['says nothing', {}, /mcp\.files: give either/],
     ['says both', { command: 'x', url: 'http://x' }, /mcp\.files: give either/],
   ])('P1: one that %s is named', async (_, definition, message) => {
-    const refused = toolset({ mcp: { files: definition as McpServerDefinition } });
+    const refused = mcp.open({ mcp: { files: definition as McpServerDefinition } });
     await expect(refused).rejects.toThrow(ConfigInvalidError);
     await expect(refused).rejects.toThrow(message);
   });
 
   it('E1: an option for a tool that the server has not is refused', async () => {
-    await expect(toolset({ mcp: { test: mcp.stdio({ effects: { ecko: 'read' } }) } })).rejects.toThrow(
+    await expect(mcp.open({ mcp: { test: mcp.stdio({ effects: { ecko: 'read' } }) } })).rejects.toThrow(
       /mcp\.test\.effects: the server has no tool ecko; it has echo, put/,
     );
-    await expect(toolset({ mcp: { test: mcp.stdio({ tools: { ecko: {} } }) } })).rejects.toThrow(/mcp\.test\.tools/);
-    await expect(toolset({ mcp: { test: mcp.stdio({ effects: { echo: 'write' as never } }) } })).rejects.toThrow(
+    await expect(mcp.open({ mcp: { test: mcp.stdio({ tools: { ecko: {} } }) } })).rejects.toThrow(/mcp\.test\.tools/);
+    await expect(mcp.open({ mcp: { test: mcp.stdio({ effects: { echo: 'write' as never } }) } })).rejects.toThrow(
       /"write"/,
     );
-    await expect(toolset({ mcp: { 'a/b': mcp.stdio() } })).rejects.toThrow(/mcp\.a\/b/);
+    await expect(mcp.open({ mcp: { 'a/b': mcp.stdio() } })).rejects.toThrow(/mcp\.a\/b/);
   });
 
   it('W5: the other servers are ended when one cannot be reached', async () => {
-    await expect(toolset({ mcp: { test: mcp.stdio(), absent: { command: '/nowhere/server' } } })).rejects.toThrow(
+    await expect(mcp.open({ mcp: { test: mcp.stdio(), absent: { command: '/nowhere/server' } } })).rejects.toThrow(
       /absent/,
     );
     expect(await mcp.journaled()).toEqual(['ended']);

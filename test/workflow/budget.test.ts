@@ -28,7 +28,7 @@ const stuck = scriptedModel(async (_, { signal }) => {
 });
 const waiting = scriptedModel(() => calls(['ask']));
 const working = scriptedModel(() => calls(['slow']));
-const brief = scriptedModel(() => ({ text: 'done' }));
+const brief = scriptedModel(() => ({ text: 'done' }), { latencyMs: 200 });
 
 const budgets: Record<string, { model: string; budget: Budget }> = {
   steps: { model: 'endless', budget: { maxSteps: 3 } },

@@ -65,7 +65,7 @@ function followCall(state: SessionState, result: CallResult): Driven | null {
       state.loop = apply(state.loop, { of: 'call', call: result.call, outcome: result.outcome });
       return null;
     case 'paused':
-      state.setPauses([...state.pauses, result.pause]);
+      state.addPause(result.pause);
       if (result.pause.call !== null)
         state.loop = apply(state.loop, {
           of: 'pause',
@@ -107,4 +107,5 @@ async function wait(state: SessionState, pauses: readonly string[]): Promise<Dri
 /** Puts accepted answers into the loop's state. */
 function takeAnswers(state: SessionState): void {
   for (const { pause, decision } of state.answers) state.loop = apply(state.loop, { of: 'answer', pause, decision });
+  state.setPauses(state.pauses);
 }

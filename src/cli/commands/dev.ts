@@ -27,7 +27,13 @@ export async function dev(options: DevCommand): Promise<number> {
     });
     try {
       const { temporal, mongo } = services;
-      if (json) await jsonLine({ temporal: temporal.address, namespace: temporal.namespace, ui: temporal.ui, mongo: mongo.uri });
+      if (json)
+        await jsonLine({
+          temporal: temporal.address,
+          namespace: temporal.namespace,
+          ui: temporal.ui,
+          mongo: mongo.uri,
+        });
       else await sayAddresses(temporal, mongo.uri);
       if (config === null) return await untilAborted(signal);
       const onReady = async (worker: { taskQueue: string; identity: string }) => {
@@ -45,7 +51,10 @@ export async function dev(options: DevCommand): Promise<number> {
   return 0;
 }
 
-async function sayAddresses(temporal: { address: string; namespace: string; ui: string | null }, uri: string): Promise<void> {
+async function sayAddresses(
+  temporal: { address: string; namespace: string; ui: string | null },
+  uri: string,
+): Promise<void> {
   await line(`Temporal  ${styled('bold', temporal.address)} (namespace ${temporal.namespace})`);
   if (temporal.ui !== null) await line(`Web UI    ${styled('bold', temporal.ui)}`);
   await line(`MongoDB   ${styled('bold', uri)}`);

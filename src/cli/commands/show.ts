@@ -24,7 +24,9 @@ async function lines(session: SessionHandle, view: SessionView): Promise<string[
   const facts = [
     ['phase', view.reason === null ? phase : `${phase}: ${view.reason}`],
     ['goal', bootstrap === null ? '(not on the log)' : harmless(shortened(bootstrap.goal, GOAL_LENGTH))],
-    ...(bootstrap === null ? [] : [['agent', `${shape['agent']}@${shape['version']} on ${shape['model']}, ${bootstrap.durability}`]]),
+    ...(bootstrap === null
+      ? []
+      : [['agent', `${shape['agent']}@${shape['version']} on ${shape['model']}, ${bootstrap.durability}`]]),
     ...(bootstrap === null ? [] : [['runs on', `namespace ${bootstrap.namespace}, task queue ${bootstrap.taskQueue}`]]),
     ...(bootstrap === null ? [] : [['pin', bootstrap.pin.digest]]),
     ['log', `${lastSeq + 1} events${resumes > 0 ? `, resumed ${resumes} times` : ''}`],
@@ -43,7 +45,9 @@ async function lines(session: SessionHandle, view: SessionView): Promise<string[
     styled('dim', 'agents'),
     ...columns(agents).map((agent) => `  ${agent.trimEnd()}`),
     ...pauses.flatMap((pause) => ['', ...pauseLines(pause)]),
-    ...(said === null ? [] : ['', styled('dim', outcome?.output === null ? 'detail' : 'output'), harmless(output).slice(0, OUTPUT_LENGTH)]),
+    ...(said === null
+      ? []
+      : ['', styled('dim', outcome?.output === null ? 'detail' : 'output'), harmless(output).slice(0, OUTPUT_LENGTH)]),
   ];
 }
 

@@ -1,9 +1,9 @@
 import type { StartOptions } from '../../client/start.ts';
 import { interruptible, withSessions } from '../connect.ts';
+import { follow } from '../follow.ts';
 import { textOrFile } from '../given.ts';
 import type { Common } from '../options.ts';
 import { jsonLine, line, styled } from '../terminal.ts';
-import { follow } from '../follow.ts';
 import { writeOutput } from './output.ts';
 
 export interface StartCommand extends Common, Partial<Omit<StartOptions, 'agent'>> {
@@ -14,7 +14,9 @@ export interface StartCommand extends Common, Partial<Omit<StartOptions, 'agent'
 export async function start(agent: string, options: StartCommand): Promise<number> {
   const { json, id, durability, taskQueue } = options;
   const goal = await textOrFile('--goal', options.goal);
-  const given = Object.fromEntries(Object.entries({ id, durability, taskQueue }).filter(([, value]) => value !== undefined));
+  const given = Object.fromEntries(
+    Object.entries({ id, durability, taskQueue }).filter(([, value]) => value !== undefined),
+  );
   return withSessions(
     options,
     async (sessions) => {

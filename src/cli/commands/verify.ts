@@ -13,8 +13,11 @@ export const verify = (id: string, options: Common): Promise<number> =>
       const { events, bodies, effects, problems } = found;
       const { intents, outcomes, duplicates, open } = effects;
       await line(`${events} events, ${bodies} bodies`);
-      await line(`effects: ${intents} intents, ${outcomes} outcomes, ${duplicates} duplicates, ${open} without an outcome`);
-      for (const { seq, code, message } of problems) await line(`${styled('red', code)}${seq === null ? '' : ` at seq ${seq}`}: ${message}`);
+      await line(
+        `effects: ${intents} intents, ${outcomes} outcomes, ${duplicates} duplicates, ${open} without an outcome`,
+      );
+      for (const { seq, code, message } of problems)
+        await line(`${styled('red', code)}${seq === null ? '' : ` at seq ${seq}`}: ${message}`);
       await line(found.ok ? styled('green', 'sound') : styled('red', `${problems.length} problems`));
     }
     return found.ok ? 0 : UNSOUND;

@@ -13,9 +13,19 @@ export async function worker(options: WorkerCommand): Promise<number> {
   await interruptible(async (signal) => {
     const onReady = async (ready: { taskQueue: string; identity: string }) => {
       if (options.json) await jsonLine(ready);
-      else await line(`worker ${ready.identity} polls task queue ${ready.taskQueue}; Ctrl-C lets its agents go and ends it`);
+      else
+        await line(
+          `worker ${ready.identity} polls task queue ${ready.taskQueue}; Ctrl-C lets its agents go and ends it`,
+        );
     };
-    await runWorker({ config, ...temporalOf(options), mongo: mongoOf(options), signal, onReady, ...(taskQueue !== undefined && { taskQueue }) });
+    await runWorker({
+      config,
+      ...temporalOf(options),
+      mongo: mongoOf(options),
+      signal,
+      onReady,
+      ...(taskQueue !== undefined && { taskQueue }),
+    });
     return 0;
   });
   return 0;

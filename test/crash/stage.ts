@@ -1,0 +1,146 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from '@temporalio/client';
+import { msToTs } from '@temporalio/common/lib/time.js';
+import { ApomeshClient } from '../../src/client/client.ts';
+import type { SessionHandle } from '../../src/client/handle.ts';
+import { ApomeshPlugin } from '../../src/plugin/plugin.ts';
+import type { Stores } from '../../src/ports/store.ts';
+import type { Envelope } from '../../src/session/envelopes.ts';
+import { formatLog } from '../../src/session/ndjson.ts';
+import { addressOf, bundle, connect, mongoUriOf, openMongo, unique } from '../support/pool.ts';
+import { Crew } from './crew.ts';
+import type { Moment, Plan } from './moments.ts';
+import { workConfig } from './work.ts';
+
+export interface StageOptions {
+  readonly workers: number;
+  /** Time-out of the effect, in milliseconds. */
+  readonly timeoutMs: number;
+  readonly moments: readonly Moment[];
+  /** Until when everything must be over. */
+  readonly signal: AbortSignal;
+}
+
+/** A session that has come to its end, with the log as an observer saw it come. */
+export interface Followed {
+  readonly session: SessionHandle;
+  readonly seen: readonly Envelope[];
+}
+
+/** How long a workflow task may take: one that dies with its worker is not waited for any longer. */
+const WORKFLOW_TASK_MS = 2_000;
+
+/** Worker processes with moments at which they are hit, and a client that starts sessions on them. */
+export class Stage {
+  readonly folder: string;
+  readonly stores: Stores;
+  readonly crew: Crew;
+  readonly #apomesh: ApomeshClient;
+  readonly #taskQueue: string;
+  readonly #signal: AbortSignal;
+  readonly #started: SessionHandle[] = [];
+  readonly #seen = new Map<string, Envelope[]>();
+
+  private constructor(
+    folder: string,
+    stores: Stores,
+    crew: Crew,
+    apomesh: ApomeshClient,
+    taskQueue: string,
+    signal: AbortSignal,
+  ) {
+    this.folder = folder;
+    this.stores = stores;
+    this.crew = crew;
+    this.#apomesh = apomesh;
+    this.#taskQueue = taskQueue;
+    this.#signal = signal;
+  }
+
+  static async open({ workers, timeoutMs, moments, signal }: StageOptions): Promise<Stage> {
+    const folder = mkdtempSync(join(tmpdir(), 'apomesh-crash-'));
+    const database = unique('crash');
+    const taskQueue = unique('crash');
+    const stores = openMongo(database);
+    const file = join(folder, 'workflows.js');
+    writeFileSync(file, (await bundle()).code);
+    const where = { temporal: addressOf(), mongo: mongoUriOf(), database, taskQueue, bundle: file };
+    const crew = await Crew.open(workers, { ...where, folder, timeoutMs, moments });
+    const plugin = new ApomeshPlugin(workConfig({ folder, timeoutMs, reached: () => undefined }), { stores });
+    const { connection } = await connect();
+    const client = new Client({
+      connection,
+      plugins: [plugin],
+      interceptors: {
+        workflow: [
+          {
+            start: (input, next) =>
+              next({ ...input, options: { ...input.options, workflowTaskTimeout: msToTs(WORKFLOW_TASK_MS) } }),
+          },
+        ],
+      },
+    });
+    return new Stage(folder, stores, crew, new ApomeshClient({ client }), taskQueue, signal);
+  }
+
+  /** Runs sessions to their end, following each. */
+  run(plan: Plan): Promise<Followed[]> {
+    return Promise.all(
+      [...plan].map(async ([id, agent]) => {
+        const seen: Envelope[] = [];
+        this.#seen.set(id, seen);
+        const session = await this.#apomesh.sessions.start({ agent, goal: id, id, taskQueue: this.#taskQueue });
+        this.#started.push(session);
+        for await (const envelope of session.tail({ signal: this.#signal })) seen.push(envelope);
+        return { session, seen };
+      }),
+    );
+  }
+
+  /** What an observer has seen of a session so far. */
+  seen(session: string): readonly Envelope[] {
+    return this.#seen.get(session) ?? [];
+  }
+
+  /** The places of all events of a session that any worker was told are logged. */
+  acknowledged(session: string): { seq: number; id: string }[] {
+    const files = readdirSync(this.folder).filter((name) => name.endsWith('.acknowledged'));
+    const lines = files.flatMap((name) => readFileSync(join(this.folder, name), 'utf8').split('\n'));
+    return lines
+      .map((line) => line.split(' '))
+      .filter(([name]) => name === session)
+      .map(([, seq, id]) => ({ seq: Number(seq), id: id ?? '' }));
+  }
+
+  /** Lets each process that a moment has stopped go on, once another one has taken over its session. */
+  async thaw(moments: readonly Moment[], longestMs: number): Promise<void> {
+    await Promise.all(moments.map((moment) => this.#thaw(moment, longestMs)));
+  }
+
+  async #thaw(moment: Moment, longestMs: number): Promise<void> {
+    let go = this.crew.frozenAt(moment);
+    while (go === null && !this.#signal.aborted) {
+      await sleep(50);
+      go = this.crew.frozenAt(moment);
+    }
+    const fences = () => this.seen(moment.session).filter(({ type }) => type === 'AgentResuming').length;
+    const before = fences();
+    const until = Date.now() + longestMs;
+    while (fences() === before && Date.now() < until && !this.#signal.aborted) await sleep(50);
+    go?.();
+  }
+
+  /** Exports the logs of all sessions into the folder. */
+  async export(): Promise<void> {
+    for (const session of this.#started)
+      writeFileSync(join(this.folder, `${session.id}.ndjson`), formatLog(await session.events()));
+  }
+
+  async close({ keep }: { keep: boolean }): Promise<void> {
+    await this.crew.close();
+    if (!keep) rmSync(this.folder, { recursive: true, force: true });
+  }
+}

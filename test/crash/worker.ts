@@ -1,0 +1,42 @@
+import { join } from 'node:path';
+import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { ApomeshPlugin } from '../../src/plugin/plugin.ts';
+import { mongoStores } from '../../src/stores/mongo/stores.ts';
+import type { Moment } from './moments.ts';
+import { Trap, trapped } from './trap.ts';
+import { workConfig } from './work.ts';
+
+/** What the process of a worker is started with. */
+export interface WorkerOptions {
+  readonly folder: string;
+  readonly temporal: string;
+  readonly mongo: string;
+  readonly database: string;
+  readonly taskQueue: string;
+  /** File with the workflow bundle. */
+  readonly bundle: string;
+  readonly timeoutMs: number;
+  readonly moments: readonly Moment[];
+}
+
+const options = JSON.parse(process.argv[2] ?? '') as WorkerOptions;
+const { folder, timeoutMs } = options;
+const trap = new Trap(folder, options.moments);
+const mongo = mongoStores({ uri: options.mongo, database: options.database });
+const stores = trapped(mongo, trap, join(folder, `${process.pid}.acknowledged`));
+Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
+const connection = await NativeConnection.connect({ address: options.temporal });
+const worker = await Worker.create({
+  connection,
+  taskQueue: options.taskQueue,
+  workflowBundle: { codePath: options.bundle },
+  plugins: [new ApomeshPlugin(workConfig({ folder, timeoutMs, reached: trap.reached }), { stores })],
+});
+await worker.runUntil(
+  new Promise<void>((resolve) => {
+    process.once('disconnect', resolve);
+    process.send?.('ready');
+  }),
+);
+await stores.close();
+await connection.close();

@@ -1,0 +1,89 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { afterAll } from '@jest/globals';
+import { until } from './until.ts';
+
+const MAIN = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts');
+
+/** Node runs the command line's source, and `apomesh` is that source. */
+const NODE_ARGS = ['--disable-warning=ExperimentalWarning', '--conditions=apomesh:source', MAIN];
+
+export interface CliOptions {
+  readonly cwd?: string;
+  /** In place of and beside the tests' own environment; undefined takes a variable away. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Standard input. Default: none. */
+  readonly input?: string | Uint8Array;
+}
+
+export interface Ran {
+  readonly exit: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly ms: number;
+}
+
+/** A command that runs. */
+export interface Running {
+  readonly pid: number;
+  stdout(): string;
+  stderr(): string;
+  kill(signal: NodeJS.Signals): void;
+  /** Waits until a line of standard output fits, and gives it. */
+  line(pattern: RegExp): Promise<string>;
+  readonly ended: Promise<Ran>;
+}
+
+const living = new Set<ChildProcess>();
+
+/** Starts the real command line in a process of its own. */
+export function start(args: readonly string[], { cwd, env = {}, input }: CliOptions = {}): Running {
+  const since = performance.now();
+  const child = spawn(process.execPath, [...NODE_ARGS, ...args], {
+    cwd,
+    env: { ...process.env, NODE_OPTIONS: undefined, FORCE_COLOR: undefined, ...env },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  living.add(child);
+  const said = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      said[name] += text;
+    });
+  }
+  child.stdin.on('error', () => undefined).end(input);
+  const ended = new Promise<Ran>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (exit) => {
+      living.delete(child);
+      resolve({ exit, ...said, ms: performance.now() - since });
+    });
+  });
+  return {
+    pid: child.pid ?? 0,
+    stdout: () => said.stdout,
+    stderr: () => said.stderr,
+    kill: (signal) => child.kill(signal),
+    line: (pattern) =>
+      until(
+        `a line fits ${pattern}; it said ${said.stderr}`,
+        () => said.stdout.split('\n').slice(0, -1).find((line) => pattern.test(line)),
+        60_000,
+      ),
+    ended,
+  };
+}
+
+/** Runs the real command line to its end. */
+export const apomesh = (args: readonly string[], options: CliOptions = {}): Promise<Ran> => start(args, options).ended;
+
+/** What `--json` wrote: one value. */
+export const jsonOf = <T>({ stdout }: Ran): T => JSON.parse(stdout) as T;
+
+/** What `--json` wrote to standard error. */
+export const errorOf = ({ stderr }: Ran): { code: string; message: string; [field: string]: unknown } =>
+  JSON.parse(stderr.trim().split('\n').at(-1) ?? '').error;
+
+afterAll(() => {
+  for (const child of living) child.kill('SIGKILL');
+});

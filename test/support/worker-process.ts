@@ -1,0 +1,49 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+const STOP_MS = 20_000;
+
+/** A worker in a process of its own. Its module says `process.send('ready')` once it runs, and ends on `disconnect`. */
+export class WorkerProcess {
+  readonly pid: number;
+  /** Settles when the process is gone, with the signal that ended it or its exit code. */
+  readonly gone: Promise<NodeJS.Signals | number>;
+  readonly #child: ChildProcess;
+
+  private constructor(child: ChildProcess) {
+    if (child.pid === undefined) throw new Error('a worker process could not be started');
+    this.#child = child;
+    this.pid = child.pid;
+    this.gone = once(child, 'exit').then(([code, signal]) => signal ?? code);
+  }
+
+  /** Runs a module with options, which it finds as JSON in `process.argv[2]`. Resolves once its worker runs. */
+  static async start(module: URL, options: unknown): Promise<WorkerProcess> {
+    const execArgv = ['--conditions=apomesh:source', '--disable-warning=ExperimentalWarning'];
+    const child = fork(fileURLToPath(module), [JSON.stringify(options)], { execArgv });
+    const started = new WorkerProcess(child);
+    const early = started.gone.then((how) => {
+      throw new Error(`a worker process ended before it was ready (${how})`);
+    });
+    await Promise.race([once(child, 'message'), early]);
+    return started;
+  }
+
+  get isRunning(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  kill(signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT' | 'SIGTERM'): void {
+    this.#child.kill(signal);
+  }
+
+  /** Shuts the worker down in order, and if need be not. */
+  async stop(): Promise<void> {
+    if (!this.isRunning) return;
+    if (this.#child.connected) this.#child.disconnect();
+    const timer = setTimeout(() => this.kill('SIGKILL'), STOP_MS);
+    await this.gone;
+    clearTimeout(timer);
+  }
+}
