@@ -29,6 +29,7 @@ export {
   StoreUnreachableError,
   TemporalUnreachableError,
   ToolMissingError,
+  ToolOutcomeUnknownError,
   UnknownPauseError,
   UnserializableValueError,
   UsageError,

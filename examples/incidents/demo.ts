@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { ApomeshClient, ApomeshPlugin, type SessionHandle } from 'apomesh';
 import { Client, Connection } from '@temporalio/client';
+import { ApomeshClient, ApomeshPlugin, type SessionHandle } from 'apomesh';
 import { crashOnce } from './demo/crash.ts';
 import { printOutcome } from './demo/outcome.ts';
 import { type Child, start, startBackends, stopAll } from './demo/processes.ts';
@@ -16,7 +16,10 @@ const { values: options } = parseArgs({
   },
 });
 
-const id = `incidents-${new Date().toISOString().replaceAll(/[-:]|\..*/g, '').toLowerCase()}`;
+const id = `incidents-${new Date()
+  .toISOString()
+  .replaceAll(/[-:]|\..*/g, '')
+  .toLowerCase()}`;
 const data = resolve(options.data);
 const folder = join(data, 'demo', id);
 const workdir = join(folder, 'work');

@@ -1,5 +1,5 @@
 import { openai } from '@ai-sdk/openai';
-import { defineAgent, defineConfig, defineTool, scriptedModel } from 'apomesh';
+import { defineAgent, defineConfig, defineTool, scriptedModel, ToolOutcomeUnknownError } from 'apomesh';
 import { z } from 'zod';
 
 // Every field of a config, with a value that makes sense. What each means: docs/configuration.md.
@@ -21,7 +21,10 @@ const transfer = defineTool({
       headers: { 'idempotency-key': key },
       body: JSON.stringify({ to, cents }),
       signal,
+    }).catch((cause) => {
+      throw new ToolOutcomeUnknownError('the bank did not answer', { cause });
     });
+    if (!response.ok) throw new Error(`refused: ${await response.text()}`);
     return { status: response.status };
   },
   async reconcile(_args, { key, signal }) {

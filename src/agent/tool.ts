@@ -47,12 +47,15 @@ export interface ToolOptions {
   readonly taskQueue?: string;
 }
 
+/** Declared as a method, so that tools of any arguments fit one list. */
+type Predicate<Args> = { predicate(args: Args): boolean }['predicate'];
+
 /** A tool in TypeScript, its input described by a zod schema. */
 export interface ToolDefinition<Input extends z.ZodType = z.ZodType> extends Omit<ToolOptions, 'approval'> {
   readonly name: string;
   readonly description: string;
   readonly input: Input;
-  readonly approval?: boolean | ((args: z.output<Input>) => boolean);
+  readonly approval?: boolean | Predicate<z.output<Input>>;
   /** Asked about a call in doubt: did it happen? (E4) */
   reconcile?(args: z.output<Input>, context: Pick<ToolContext, 'key' | 'signal'>): Reconciled | Promise<Reconciled>;
   /** Does the work. The result must be a JSON value; `undefined` is recorded as `null`. */

@@ -17,7 +17,7 @@ export interface RunWorkerOptions {
   readonly onReady: (worker: { taskQueue: string; identity: string }) => Promise<void>;
 }
 
-const CONNECT_MS = 5_000;
+const CONNECT_MS = 4_000;
 
 /** Runs a worker until it is told to end. @throws {TemporalUnreachableError} {@link StoreUnreachableError} within 10 seconds. */
 export async function runWorker(options: RunWorkerOptions): Promise<void> {

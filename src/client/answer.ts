@@ -50,6 +50,8 @@ export async function answerPause(
   options: AnswerOptions,
 ): Promise<void> {
   const answer = checkAnswer(pause, options);
+  // Before waiting for a worker: whether there is anything to wait for.
+  if ((await temporal.describe(session)) === null) throw await whyNotThere(temporal, stores, session);
   const handle = temporal.client.workflow.getHandle(session);
   try {
     await temporal.call(() => handle.executeUpdate(ANSWER, { args: [answer] }), WORKER_PATIENCE_MS);
@@ -57,8 +59,6 @@ export async function answerPause(
     if (error instanceof WorkflowUpdateFailedError) throw fromFailure(error.cause) ?? error;
     if (error instanceof WorkflowNotFoundError) throw await whyNotThere(temporal, stores, session);
     if (!(error instanceof WorkflowUpdateRPCTimeoutOrCancelledError)) throw error;
-    // Tells a Temporal that is gone from workers that are.
-    await temporal.describe(session);
     const instead = `send it as a signal, which waits for one: ${signalCommand(session, answer)}`;
     throw new NoWorkerError(session, 'the answer', WORKER_PATIENCE_MS / 1_000, instead);
   }

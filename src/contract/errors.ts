@@ -110,7 +110,8 @@ export class UnknownPauseError extends ApomeshError {
 export class InvalidAnswerError extends ApomeshError {
   readonly code = 'INVALID_ANSWER';
   constructor(pause: string, why: string, accepts: readonly string[]) {
-    super(`the answer to ${pause} is not valid: ${why}. It accepts ${accepts.join(', ')}.`, { pause, why, accepts });
+    const accepted = accepts.length === 0 ? '' : ` It accepts ${accepts.join(', ')}.`;
+    super(`the answer to ${pause} is not valid: ${why}.${accepted}`, { pause, why, accepts });
   }
 }
 
@@ -172,7 +173,7 @@ export class ClaimTakenError extends Error {
 
 /**
  * Thrown by a tool's `run`: the request went out and what became of it is not known (the server died or did not answer
- * in time). Of an effect this is doubt (E4), not an error; of a read it is an error like any other. Internal.
+ * in time). Of an effect this is doubt (E4), not an error; of a read it is an error like any other.
  */
 export class ToolOutcomeUnknownError extends Error {
   override readonly name = 'ToolOutcomeUnknownError';

@@ -165,9 +165,11 @@ export class Calls {
   async #reconcile(call: CallState, tool: Tool, args: Json): Promise<'happened' | 'not-happened' | 'unknown'> {
     if (!tool.reconcile) return 'unknown';
     const signal = AbortSignal.any([this.#options.signal, timeLimit(tool.timeoutMs)]);
+    const { promise: tooLate, reject } = Promise.withResolvers<never>();
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
     let found: Reconciled;
     try {
-      found = await tool.reconcile(args, { key: call.key, signal });
+      found = await Promise.race([tool.reconcile(args, { key: call.key, signal }), tooLate]);
     } catch (error) {
       this.#options.log(`reconcile of ${tool.name} failed: ${messageOf(error)}`, { key: call.key });
       return 'unknown';

@@ -2,7 +2,7 @@ import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { z } from 'zod';
 import type { AgentDefinition } from '../agent/agent.ts';
 import type { McpServerDefinition } from '../agent/mcp.ts';
-import type { ToolDefinition, ToolOptions } from '../agent/tool.ts';
+import type { ToolDefinition } from '../agent/tool.ts';
 import { ConfigInvalidError } from '../contract/errors.ts';
 import { createModels, type ModelProvider, type Price } from '../models/models.ts';
 import type { ResolvedAgent } from '../pins/resolve.ts';
@@ -19,16 +19,13 @@ export interface MongoConfig {
   readonly database?: string;
 }
 
-/** What `defineTool` gives, whatever its arguments. */
-type AnyTool = Omit<ToolDefinition, 'approval'> & Pick<ToolOptions, 'approval'>;
-
 /** What one worker pool can do. Every field may be left out. */
 export interface ApomeshConfig {
   /** By exact name a model of the AI SDK 7, by pattern (`openai/*`) a provider that makes one of what stands for the `*`. */
   readonly models?: Readonly<Record<string, LanguageModelV4 | ModelProvider>>;
   /** US dollars per million tokens, by exact name or pattern; needed where a budget has `maxCostUsd`. */
   readonly prices?: Readonly<Record<string, Price>>;
-  readonly tools?: readonly AnyTool[];
+  readonly tools?: readonly ToolDefinition[];
   /** MCP servers, by the name that agents use for all their tools (`files/*`). */
   readonly mcp?: Readonly<Record<string, McpServerDefinition>>;
   readonly agents?: readonly AgentDefinition[];
@@ -75,7 +72,7 @@ export function parseConfig(value: unknown, file: string | null): ResolvedConfig
     file,
     models: models as ResolvedConfig['models'],
     prices,
-    tools: (given.tools ?? []) as readonly ToolDefinition[],
+    tools: given.tools ?? [],
     mcp: given.mcp ?? {},
     agents: agents.map(({ coordination: _solo, ...agent }) => agent),
     limits,

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { WorkerProcess } from '../support/worker-process.ts';
 import type { Moment } from './moments.ts';
@@ -10,6 +10,7 @@ const WORKER = new URL('./worker.ts', import.meta.url);
 export class Crew {
   /** Ways in which a process has ended of its own accord: there should be none. */
   readonly accidents: string[] = [];
+  kills = 0;
   readonly #options: WorkerOptions;
   readonly #members = new Set<WorkerProcess>();
   #joining: Promise<unknown> = Promise.resolve();
@@ -25,21 +26,19 @@ export class Crew {
     return crew;
   }
 
-  /** The moments that have come, each with the process that it hit. */
-  hits(): { moment: Moment; pid: number }[] {
-    const { folder, moments } = this.#options;
-    const names = new Set(readdirSync(folder));
-    return moments
-      .filter(({ id }) => names.has(`${id}.hit`))
-      .map((moment) => ({ moment, pid: Number(readFileSync(join(folder, `${moment.id}.hit`), 'utf8')) }));
+  /** Id of the process that a session's moment has hit, or null as long as it has not come. */
+  hit(session: string): number | null {
+    const file = join(this.#options.folder, `${session}.hit`);
+    return existsSync(file) ? Number(readFileSync(file, 'utf8')) : null;
   }
 
-  /** Waits until the process that a moment stopped is there, and gives the means to let it go on. */
-  frozenAt({ id }: Moment): (() => void) | null {
-    const file = join(this.#options.folder, `${id}.hit`);
-    const pid = existsSync(file) ? Number(readFileSync(file, 'utf8')) : 0;
-    const member = [...this.#members].find((one) => one.pid === pid);
-    return member ? () => member.kill('SIGCONT') : null;
+  /** The moments that have come. */
+  hits(): Moment[] {
+    return this.#options.moments.filter(({ session }) => this.hit(session) !== null);
+  }
+
+  thaw(pid: number | null): void {
+    for (const member of this.#members) if (member.pid === pid) member.kill('SIGCONT');
   }
 
   async close(): Promise<void> {
@@ -52,16 +51,15 @@ export class Crew {
   async #add(): Promise<void> {
     const member = await WorkerProcess.start(WORKER, this.#options);
     this.#members.add(member);
-    void member.gone.then((how) => {
-      this.#members.delete(member);
-      if (this.#isClosing) return;
-      if (how !== 'SIGKILL') this.accidents.push(`worker ${member.pid} ended with ${how}`);
-      this.#killOther(member.pid);
-      this.#replace();
-    });
+    void member.gone.then((how) => this.#replace(member, how));
   }
 
-  #replace(): void {
+  #replace(member: WorkerProcess, how: NodeJS.Signals | number): void {
+    this.#members.delete(member);
+    if (this.#isClosing) return;
+    if (how === 'SIGKILL') this.kills += 1;
+    else this.accidents.push(`worker ${member.pid} ended with ${how}`);
+    this.#killOther(member.pid);
     const adding = this.#add().catch((error: unknown) => {
       if (!this.#isClosing) this.accidents.push(String(error));
     });
@@ -70,7 +68,7 @@ export class Crew {
 
   /** Where the moment says so, the worker that was spared dies a little later. */
   #killOther(pid: number): void {
-    const after = this.hits().find((hit) => hit.pid === pid)?.moment.otherAfterMs ?? null;
+    const after = this.hits().find(({ session }) => this.hit(session) === pid)?.otherAfterMs ?? null;
     const [other] = this.#members;
     if (after !== null && other) setTimeout(() => other.kill('SIGKILL'), after);
   }

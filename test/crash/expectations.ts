@@ -11,8 +11,8 @@ export async function workOf({ folder }: Stage, { session }: Followed) {
   return { output: await session.output(), lines: linesOf(folder, session.id).map(({ text }) => text) };
 }
 
-/** That a session went its way as if nothing had happened, and its record shows what did. */
-export async function expectWhole(stage: Stage, followed: Followed, undisturbed: unknown): Promise<void> {
+/** That a session went its way as if nothing had happened, and its record shows what did. Gives how often it lost its worker. */
+export async function expectWhole(stage: Stage, followed: Followed, undisturbed: unknown): Promise<number> {
   const { session, seen } = followed;
   const { id } = session;
   const log = await session.events();
@@ -46,6 +46,7 @@ export async function expectWhole(stage: Stage, followed: Followed, undisturbed:
     const served = completed.find(({ data }) => data.key === key);
     expect(served?.writer?.epoch).toBeGreaterThan(epoch);
   }
+  return epochs.length;
 }
 
 const range = (count: number): number[] => Array.from({ length: count }, (_, i) => i + 1);

@@ -3,7 +3,7 @@ import { draw, randomOf, sessionSeed, stepSeed } from '../../src/determinism/ran
 import { STEPS } from './work.ts';
 
 /** Where in a session's life a worker can be hit: before and after what is written is sent and acknowledged, and between. */
-const midway = [
+export const places = [
   'claim unsent',
   'claim acknowledged',
   'generation',
@@ -15,15 +15,14 @@ const midway = [
   'outcome unsent',
   'outcome sent',
   'snapshot acknowledged',
+  'end unsent',
+  'end sent',
+  'end acknowledged',
 ] as const;
-const last = ['end unsent', 'end sent', 'end acknowledged'] as const;
-export type Place = (typeof midway)[number] | (typeof last)[number];
-export const places: readonly Place[] = [...midway, ...last];
+export type Place = (typeof places)[number];
 
-/** When the worker that holds a session is hit. */
+/** When the worker that holds a session is hit: at most once a session. */
 export interface Moment {
-  /** Name of a file that says it has happened. */
-  readonly id: string;
   readonly session: string;
   readonly place: Place;
   /** Not before this node; of a claim, not before this slice. */
@@ -38,22 +37,24 @@ export interface Moment {
 /** Sessions, by their names, with the way each is dispatched. */
 export type Plan = ReadonlyMap<string, DispatchMode>;
 
-/** Two moments for each session, spread over all places: the same ones for the same seed. */
+export const planOf = (name: string, count: number): Plan =>
+  new Map(Array.from({ length: count }, (_, i) => [`${name}-${i}`, i % 2 === 0 ? 'loop' : 'call']));
+
+/** A moment for each session, spread over all places: the same ones for the same seed. */
 export function momentsOf(seed: number, plan: Plan): Moment[] {
   const random = randomBy(seed);
-  const sessions = [...plan.keys()];
-  const firsts = dealt(shuffled(midway, random), sessions.length);
-  const seconds = shuffled(dealt([...last, ...shuffled(midway, random)], sessions.length), random);
-  const at = (session: string, place: Place, n: number): Moment => ({
-    id: `${session}.${n}`,
-    session,
-    place,
-    from: fromOf(place, plan.get(session) ?? 'loop', random),
-    afterMs: random() < 0.4 ? 0 : Math.floor(random() * 40),
-    otherAfterMs: random() < 0.15 ? Math.floor(random() * 3_000) : null,
-    signal: 'SIGKILL',
+  const order = shuffled(places, random);
+  return [...plan].map(([session, dispatch], i): Moment => {
+    const place = order[i % order.length] as Place;
+    return {
+      session,
+      place,
+      from: fromOf(place, dispatch, random),
+      afterMs: afterMsOf(place, random),
+      otherAfterMs: random() < 0.15 ? Math.floor(random() * 3_000) : null,
+      signal: 'SIGKILL',
+    };
   });
-  return sessions.flatMap((session, i) => [at(session, firsts[i]!, 1), at(session, seconds[i]!, 2)]);
 }
 
 /** Early enough for a later node to bring the place again where an early one went another way. */
@@ -61,6 +62,14 @@ function fromOf(place: Place, dispatch: DispatchMode, random: () => number): num
   if (place.startsWith('end')) return 0;
   const isSlice = place.startsWith('claim') && dispatch === 'loop';
   return Math.floor(random() * (isSlice ? 3 : STEPS - 3));
+}
+
+/** At the end there is no second chance, and a moment must not be late. */
+function afterMsOf(place: Place, random: () => number): number {
+  const isAtOnce = random() < 0.4;
+  const ms = Math.floor(random() * 40);
+  if (place.startsWith('end')) return place === 'end sent' ? ms % 6 : 0;
+  return isAtOnce ? 0 : ms;
 }
 
 export function randomBy(seed: number): () => number {
@@ -77,7 +86,3 @@ const shuffled = <T>(items: readonly T[], random: () => number): T[] =>
     .map((item) => ({ item, by: random() }))
     .toSorted((a, b) => a.by - b.by)
     .map(({ item }) => item);
-
-/** So many items, from the start again when they run out. */
-const dealt = <T>(items: readonly T[], count: number): T[] =>
-  Array.from({ length: count }, (_, i) => items[i % items.length] as T);

@@ -1,7 +1,6 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { ApomeshClient } from '../../src/client/client.ts';
@@ -11,6 +10,7 @@ import type { Stores } from '../../src/ports/store.ts';
 import type { Envelope } from '../../src/session/envelopes.ts';
 import { formatLog } from '../../src/session/ndjson.ts';
 import { addressOf, bundle, connect, mongoUriOf, openMongo, unique } from '../support/pool.ts';
+import { until } from '../support/until.ts';
 import { Crew } from './crew.ts';
 import type { Moment, Plan } from './moments.ts';
 import { workConfig } from './work.ts';
@@ -20,8 +20,8 @@ export interface StageOptions {
   /** Time-out of the effect, in milliseconds. */
   readonly timeoutMs: number;
   readonly moments: readonly Moment[];
-  /** Until when everything must be over. */
-  readonly signal: AbortSignal;
+  /** How long all of it may take, in milliseconds. */
+  readonly longestMs: number;
 }
 
 /** A session that has come to its end, with the log as an observer saw it come. */
@@ -31,7 +31,26 @@ export interface Followed {
 }
 
 /** How long a workflow task may take: one that dies with its worker is not waited for any longer. */
-const WORKFLOW_TASK_MS = 2_000;
+const WORKFLOW_TASK_MS = 5_000;
+
+/** How long a stopped process may stay so, should nobody take over. */
+const LONGEST_FREEZE_MS = 30_000;
+
+/** Runs a test on a stage of its own. Where it fails, the sessions' logs stay behind. */
+export async function onStage(options: StageOptions, test: (stage: Stage) => Promise<void>): Promise<void> {
+  const stage = await Stage.open(options);
+  let keep = true;
+  try {
+    await test(stage);
+    keep = process.env["CRASH_KEEP"] !== undefined;
+  } finally {
+    if (keep) {
+      await stage.export();
+      process.stderr.write(`the logs of the sessions are in ${stage.folder}\n`);
+    }
+    await stage.close({ keep });
+  }
+}
 
 /** Worker processes with moments at which they are hit, and a client that starts sessions on them. */
 export class Stage {
@@ -60,7 +79,8 @@ export class Stage {
     this.#signal = signal;
   }
 
-  static async open({ workers, timeoutMs, moments, signal }: StageOptions): Promise<Stage> {
+  static async open({ workers, timeoutMs, moments, longestMs }: StageOptions): Promise<Stage> {
+    const signal = AbortSignal.timeout(longestMs);
     const folder = mkdtempSync(join(tmpdir(), 'apomesh-crash-'));
     const database = unique('crash');
     const taskQueue = unique('crash');
@@ -115,22 +135,14 @@ export class Stage {
       .map(([, seq, id]) => ({ seq: Number(seq), id: id ?? '' }));
   }
 
-  /** Lets each process that a moment has stopped go on, once another one has taken over its session. */
-  async thaw(moments: readonly Moment[], longestMs: number): Promise<void> {
-    await Promise.all(moments.map((moment) => this.#thaw(moment, longestMs)));
-  }
-
-  async #thaw(moment: Moment, longestMs: number): Promise<void> {
-    let go = this.crew.frozenAt(moment);
-    while (go === null && !this.#signal.aborted) {
-      await sleep(50);
-      go = this.crew.frozenAt(moment);
-    }
-    const fences = () => this.seen(moment.session).filter(({ type }) => type === 'AgentResuming').length;
+  /** Lets the process that a session's moment has stopped go on, once another one has taken over the session. */
+  async thaw(session: string): Promise<void> {
+    const pid = await until('a moment has come', () => this.crew.hit(session), LONGEST_FREEZE_MS);
+    const fences = () => this.seen(session).filter(({ type }) => type === 'AgentResuming').length;
     const before = fences();
-    const until = Date.now() + longestMs;
-    while (fences() === before && Date.now() < until && !this.#signal.aborted) await sleep(50);
-    go?.();
+    await until('the lost agent is taken over', () => fences() > before, LONGEST_FREEZE_MS).finally(() =>
+      this.crew.thaw(pid),
+    );
   }
 
   /** Exports the logs of all sessions into the folder. */

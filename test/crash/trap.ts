@@ -24,9 +24,9 @@ export class Trap {
     }
   };
 
-  #hit({ id, signal }: Moment): void {
+  #hit({ session, signal }: Moment): void {
     try {
-      writeFileSync(join(this.#folder, `${id}.hit`), `${process.pid}`, { flag: 'wx' });
+      writeFileSync(join(this.#folder, `${session}.hit`), `${process.pid}`, { flag: 'wx' });
     } catch {
       return;
     }

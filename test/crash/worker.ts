@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { DefaultLogger, makeTelemetryFilterString, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { ApomeshPlugin } from '../../src/plugin/plugin.ts';
 import { mongoStores } from '../../src/stores/mongo/stores.ts';
 import type { Moment } from './moments.ts';
@@ -24,7 +24,11 @@ const { folder, timeoutMs } = options;
 const trap = new Trap(folder, options.moments);
 const mongo = mongoStores({ uri: options.mongo, database: options.database });
 const stores = trapped(mongo, trap, join(folder, `${process.pid}.acknowledged`));
-Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
+Runtime.install({
+  logger: new DefaultLogger('ERROR'),
+  telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'ERROR' }) } },
+  shutdownSignals: [],
+});
 const connection = await NativeConnection.connect({ address: options.temporal });
 const worker = await Worker.create({
   connection,

@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { apomesh, errorOf, start } from '../support/cli.ts';
-import { mongoUriOf, unique } from '../support/pool.ts';
+import { apomesh, errorOf } from '../support/cli.ts';
+import { unique } from '../support/pool.ts';
 
 const CONFIG = `
 import { defineAgent, defineConfig, scriptedModel } from 'apomesh';
@@ -30,9 +30,12 @@ describe('usage', () => {
     ['an unknown command', ['shwo', 's-1'], /shwo.*\(Did you mean show\?\)/],
     ['an unknown option', ['show', 's-1', '--jsn'], /--jsn/],
     ['a missing word', ['show'], /session/],
-    ['a word too many', ['show', 'a', 'b'], /too many/],
     ['a start without a goal', ['start', 'scribe'], /--goal/],
-    ['a durability that is not known', ['start', 'scribe', '--goal', 'x', '--durability', 'high'], /checkpointed, replayable/],
+    [
+      'a durability that is not known',
+      ['start', 'scribe', '--goal', 'x', '--durability', 'high'],
+      /checkpointed, replayable/,
+    ],
     ['a seq that is none', ['tail', 's-1', '--from', '-1'], /--from/],
     ['a goal in a file that is not there', ['start', 'scribe', '--goal', '@nope.md'], /nope\.md/],
     ['arguments that are not JSON', ['answer', 's', 'p', 'edit', '--args', '{"a" 1}'], /--args.*position 5/],
@@ -41,12 +44,15 @@ describe('usage', () => {
     ['a goal of half a surrogate pair', ['start', 'scribe', '--goal', '@lone.md'], /lone\.md/],
   ])('exits 2 for %s, and says what is wrong', async (_what, args, why) => {
     await writeFile(join(cwd, 'lone.md'), Buffer.from([0xed, 0xa0, 0x80]));
-    const [plain, json] = await Promise.all([apomesh(args, { cwd }), apomesh([...args, '--json'], { cwd })]);
-    expect(plain).toMatchObject({ exit: 2, stdout: '' });
-    expect(plain.stderr).toMatch(/^error: USAGE: .*\n$/);
-    expect(plain.stderr).toMatch(why);
-    expect(json.exit).toBe(2);
-    expect(errorOf(json)).toMatchObject({ code: 'USAGE', message: expect.stringMatching(why) });
+    const ran = await apomesh([...args, '--json'], { cwd });
+    expect(ran).toMatchObject({ exit: 2, stdout: '' });
+    expect(errorOf(ran)).toMatchObject({ code: 'USAGE', message: expect.stringMatching(why) });
+  });
+
+  it('says it in one sentence to people', async () => {
+    const ran = await apomesh(['shwo', 's-1'], { cwd });
+    expect(ran).toMatchObject({ exit: 2, stdout: '' });
+    expect(ran.stderr).toBe("error: USAGE: unknown command 'shwo' (Did you mean show?)\n");
   });
 
   it('L3: exits 2 for a goal over the limit, naming it', async () => {
@@ -57,7 +63,11 @@ describe('usage', () => {
   });
 
   it('shows help on request, and on standard error where there is no command', async () => {
-    const [help, none, version] = await Promise.all([apomesh(['start', '--help']), apomesh([]), apomesh(['--version'])]);
+    const [help, none, version] = await Promise.all([
+      apomesh(['start', '--help']),
+      apomesh([]),
+      apomesh(['--version']),
+    ]);
     expect(help).toMatchObject({ exit: 0, stderr: '' });
     expect(help.stdout).toContain('--goal');
     expect(none).toMatchObject({ exit: 2, stdout: '' });
@@ -88,17 +98,15 @@ describe('a config', () => {
 
 describe('what is not there', () => {
   it.each([
-    ['show', 'SESSION_NOT_FOUND'],
-    ['tail', 'SESSION_NOT_FOUND'],
-    ['output', 'SESSION_NOT_FOUND'],
-    ['export', 'SESSION_NOT_FOUND'],
-    ['verify', 'SESSION_NOT_FOUND'],
-    ['pauses', 'SESSION_NOT_FOUND'],
-    ['cancel', 'SESSION_NOT_FOUND'],
-  ])('exits 3 for %s', async (command, code) => {
-    const ran = await apomesh([command, 'nobody', '--json'], { cwd });
+    ['show', ['show', 'nobody']],
+    ['tail', ['tail', 'nobody']],
+    ['verify', ['verify', 'nobody']],
+    ['cancel', ['cancel', 'nobody']],
+    ['answer', ['answer', 'nobody', 'p', 'approve']],
+  ])('exits 3 for %s of a session that is not there', async (_what, args) => {
+    const ran = await apomesh([...args, '--json'], { cwd });
     expect(ran).toMatchObject({ exit: 3, stdout: '' });
-    expect(errorOf(ran)).toMatchObject({ code, session: 'nobody' });
+    expect(errorOf(ran)).toMatchObject({ code: 'SESSION_NOT_FOUND', session: 'nobody' });
   });
 
   it.each(['nobody', 'scribe@1.2.1'])('exits 3 for the agent %s, naming those there are', async (agent) => {
@@ -113,7 +121,6 @@ describe('servers that do not answer', () => {
 
   it.each([
     ['start', ['start', 'scribe', '--goal', 'x']],
-    ['cancel', ['cancel', 's-1']],
     ['answer', ['answer', 's-1', 'p', 'approve']],
     ['worker', ['worker']],
   ])('%s names the address of Temporal and what to try, within 10 s', async (_what, args) => {
@@ -126,7 +133,6 @@ describe('servers that do not answer', () => {
   it.each([
     ['start', ['start', 'scribe', '--goal', 'x']],
     ['show', ['show', 's-1']],
-    ['sessions', ['sessions']],
     ['worker', ['worker']],
   ])('%s names the address of MongoDB, without the password, and what to try, within 10 s', async (_what, args) => {
     const ran = await apomesh([...args, '--mongo-uri', `mongodb://me:secret@${NOWHERE}`], { cwd });
@@ -140,12 +146,5 @@ describe('servers that do not answer', () => {
     const ran = await apomesh(['start', 'scribe', '--goal', 'x', '--namespace', 'nope'], { cwd });
     expect(ran.exit).toBe(2);
     expect(ran.stderr).toMatch(/namespace nope.*--namespace/);
-  });
-});
-
-describe('a reader that goes away', () => {
-  it('is no error', async () => {
-    const running = start(['sessions', '--json', '--mongo-uri', mongoUriOf()], { cwd });
-    expect(await running.ended).toMatchObject({ exit: 0, stderr: '' });
   });
 });

@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import { fold } from '../../src/session/fold.ts';
+import { parseLog } from '../../src/session/ndjson.ts';
 import { apomesh, errorOf, jsonOf } from '../support/cli.ts';
 
 const folder = join(import.meta.dirname, '..', 'vectors', 'logs');
@@ -24,8 +26,8 @@ describe('apomesh fold', () => {
     expect(code).toBe('LOG_UNREADABLE');
     expect(message).toContain(`session ${session} cannot be read at seq ${seq}`);
     // What comes before the row at fault is readable.
-    const before = text(name).split('\n').filter((line) => line.trim() !== '').slice(0, Number(seq)).join('\n');
-    expect(await apomesh(['fold'], { env, input: before })).toMatchObject({ exit: 0 });
+    const before = text(name).split('\n').slice(0, Number(seq)).join('\n');
+    expect(fold(parseLog(before)).lastSeq).toBe(Number(seq) - 1);
   });
 
   it.each([[['fold']], [['fold', '-']]])('reads standard input with %j, on one line with --json', async (args) => {

@@ -5,8 +5,8 @@ import { until } from './until.ts';
 
 const MAIN = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts');
 
-/** Node runs the command line's source, and `apomesh` is that source. */
-const NODE_ARGS = ['--disable-warning=ExperimentalWarning', '--conditions=apomesh:source', MAIN];
+/** What Node is to run: the command line's source, `apomesh` being that source. */
+export const COMMAND = ['--disable-warning=ExperimentalWarning', '--conditions=apomesh:source', MAIN];
 
 export interface CliOptions {
   readonly cwd?: string;
@@ -39,7 +39,7 @@ const living = new Set<ChildProcess>();
 /** Starts the real command line in a process of its own. */
 export function start(args: readonly string[], { cwd, env = {}, input }: CliOptions = {}): Running {
   const since = performance.now();
-  const child = spawn(process.execPath, [...NODE_ARGS, ...args], {
+  const child = spawn(process.execPath, [...COMMAND, ...args], {
     cwd,
     env: { ...process.env, NODE_OPTIONS: undefined, FORCE_COLOR: undefined, ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -67,7 +67,11 @@ export function start(args: readonly string[], { cwd, env = {}, input }: CliOpti
     line: (pattern) =>
       until(
         `a line fits ${pattern}; it said ${said.stderr}`,
-        () => said.stdout.split('\n').slice(0, -1).find((line) => pattern.test(line)),
+        () =>
+          said.stdout
+            .split('\n')
+            .slice(0, -1)
+            .find((line) => pattern.test(line)),
         60_000,
       ),
     ended,

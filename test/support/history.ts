@@ -1,4 +1,6 @@
 import type { Client } from '@temporalio/client';
+import { defaultPayloadConverter } from '@temporalio/common';
+import type { HeartbeatDetails } from '../../src/contract/activities.ts';
 
 /** A workflow's history as Temporal keeps it. */
 export interface History {
@@ -12,6 +14,13 @@ export async function historyOf(client: Client, session: string): Promise<Histor
   const handle = client.workflow.getHandle(session);
   const [{ historyLength, historySize = 0 }, history] = await Promise.all([handle.describe(), handle.fetchHistory()]);
   return { events: historyLength, bytes: historySize, text: textOf(history) };
+}
+
+/** What the pending activities of a session say that they do. */
+export async function beatsOf(client: Client, session: string): Promise<readonly HeartbeatDetails[]> {
+  const { raw } = await client.workflow.getHandle(session).describe();
+  const payloads = raw.pendingActivities?.map(({ heartbeatDetails }) => heartbeatDetails?.payloads?.[0]) ?? [];
+  return payloads.flatMap((payload) => (payload ? [defaultPayloadConverter.fromPayload<HeartbeatDetails>(payload)] : []));
 }
 
 /** All text of a message of the protocol, whatever it is nested in. */

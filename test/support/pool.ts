@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll } from '@jest/globals';
-import { Client, Connection } from '@temporalio/client';
+import { Client, type ClientInterceptors, Connection, type WorkflowClientInterceptor } from '@temporalio/client';
+import { msToTs } from '@temporalio/common/lib/time.js';
 import { bundleWorkflowCode, DefaultLogger, NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
 import { ApomeshClient } from '../../src/client/client.ts';
 import type { SessionHandle } from '../../src/client/handle.ts';
@@ -32,6 +33,8 @@ export interface PoolOptions {
   /** Default: that of the tests. */
   readonly address?: string;
   readonly worker?: Partial<WorkerOptions>;
+  /** Longest time of a workflow task, in milliseconds: what a worker that is frozen costs. Default: Temporal's 10 seconds. */
+  readonly workflowTaskMs?: number;
   /** Where false, `run` starts it. Default true. */
   readonly running?: boolean;
 }
@@ -92,7 +95,7 @@ export async function startPool(config: ApomeshConfig, options: PoolOptions = {}
     workflowBundle: await bundle(),
     ...options.worker,
   });
-  const client = new Client({ connection, plugins: [plugin] });
+  const client = new Client({ connection, plugins: [plugin], interceptors: interceptorsOf(options) });
   const apomesh = new ApomeshClient({ client });
   let ran: Promise<void> | null = null;
   const pool: Pool = {
@@ -114,6 +117,14 @@ export async function startPool(config: ApomeshConfig, options: PoolOptions = {}
   pools.push(pool);
   if (running) pool.run();
   return pool;
+}
+
+function interceptorsOf({ workflowTaskMs }: PoolOptions): ClientInterceptors {
+  if (workflowTaskMs === undefined) return {};
+  const workflowTaskTimeout = msToTs(workflowTaskMs);
+  const start: WorkflowClientInterceptor['start'] = (input, next) =>
+    next({ ...input, options: { ...input.options, workflowTaskTimeout } });
+  return { workflow: [{ start }] };
 }
 
 afterAll(async () => {

@@ -23,7 +23,11 @@ export async function twoWorkers(): Promise<TwoWorkers> {
   const folder = mkdtempSync(join(tmpdir(), 'apomesh-workers-'));
   folders.push(folder);
   const database = unique('workers');
-  const survivor = await startPool(configOf(folder), { stores: openMongo(database), running: false });
+  const survivor = await startPool(configOf(folder), {
+    stores: openMongo(database),
+    running: false,
+    workflowTaskMs: 2_000,
+  });
   const file = join(folder, 'workflows.js');
   writeFileSync(file, (await bundle()).code);
   const options: PoolWorkerOptions = {

@@ -1,5 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const STOP_MS = 20_000;
@@ -21,7 +23,8 @@ export class WorkerProcess {
   /** Runs a module with options, which it finds as JSON in `process.argv[2]`. Resolves once its worker runs. */
   static async start(module: URL, options: unknown): Promise<WorkerProcess> {
     const execArgv = ['--conditions=apomesh:source', '--disable-warning=ExperimentalWarning'];
-    const child = fork(fileURLToPath(module), [JSON.stringify(options)], { execArgv });
+    const env = { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), 'apomesh-compile-cache') };
+    const child = fork(fileURLToPath(module), [JSON.stringify(options)], { execArgv, env });
     const started = new WorkerProcess(child);
     const early = started.gone.then((how) => {
       throw new Error(`a worker process ended before it was ready (${how})`);

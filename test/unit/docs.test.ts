@@ -118,7 +118,7 @@ describe('the commands', () => {
     const described = [...documented.keys()].flatMap((usage) => /^apomesh ([a-z]+)/.exec(usage)?.[1] ?? []);
     expect(described.toSorted()).toEqual(commands.filter((name) => name !== 'help').toSorted());
 
-    const used = [...all().matchAll(/(?:^(?:npx )?|[`$] ?)apomesh ([a-z]+)([^`\n]*)/gm)];
+    const used = [...all().matchAll(/(?:^npx |`)apomesh ([a-z]+)([^`\n]*)/gm)];
     expect(used.map(([, name]) => name ?? '').filter((name) => !commands.includes(name))).toEqual([]);
     const helps = new Map(await Promise.all(commands.map(async (name) => [name, await help(name)] as const)));
     const unknown = used.flatMap(([, name = '', words = '']) =>

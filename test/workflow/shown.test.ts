@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { defaultPayloadConverter } from '@temporalio/common';
 import { z } from 'zod';
 import { answerCommands } from '../../src/contract/commands.ts';
 import { AGENT, AWAITING, PHASE } from '../../src/contract/search-attributes.ts';
 import { bodyDigest, defineAgent, defineTool } from '../../src/index.ts';
-import { historyOf } from '../support/history.ts';
+import { beatsOf, historyOf } from '../support/history.ts';
 import { type Pool, startPool } from '../support/pool.ts';
 import { calls, goalModel, goalOf } from '../support/script.ts';
 import { until } from '../support/until.ts';
@@ -49,9 +48,7 @@ describe.each(modes)('a session driven by %s', (mode) => {
   it('W2: says in its heartbeats at which node and call it is, and on which worker', async () => {
     const session = await pool.start(`goals-${mode}`, goalOf(calls(['hold'])));
     const beat = await until('the activity says what it does', async () => {
-      const { raw } = await handleOf(session.id).describe();
-      const [payload] = raw.pendingActivities?.[0]?.heartbeatDetails?.payloads ?? [];
-      const details = payload && defaultPayloadConverter.fromPayload<{ call: string }>(payload);
+      const [details] = await beatsOf(pool.client, session.id);
       return details?.call === 'hold' ? details : null;
     });
     const [worker] = await pool.stores.workers();

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import type { SessionHandle } from '../../src/client/handle.ts';
-import { defineAgent, defineTool, type ToolOptions } from '../../src/index.ts';
+import { defineAgent, defineTool, type Reconciled, type ToolOptions } from '../../src/index.ts';
 import { type Pool, startPool } from '../support/pool.ts';
 import { calls, goalModel, goalOf } from '../support/script.ts';
 import { until } from '../support/until.ts';
@@ -15,14 +15,14 @@ const goals = goalModel();
 const ran = new Map<string, number[]>();
 
 /** A tool that is silent the first time, and quick from then on. */
-const silent = (name: string, options: Omit<ToolOptions, 'approval'>, reconciled?: { happened: boolean }) =>
+const silent = (name: string, options: Omit<ToolOptions, 'approval'>, reconcile?: () => Promise<Reconciled>) =>
   defineTool({
     ...options,
     name,
     description: 'Is silent at first.',
     input: z.object({}),
     timeout: TIMEOUT_MS,
-    ...(reconciled && { reconcile: () => (reconciled.happened ? { happened: true, result: 'found' } : { happened: false }) }),
+    ...(reconcile && { reconcile }),
     run: async (_, { session }) => {
       ran.set(session, [...(ran.get(session) ?? []), Date.now()]);
       if (ran.get(session)?.length === 1) await sleep(3_600_000, undefined, { ref: false });
@@ -34,8 +34,10 @@ const tools = [
   silent('ask', {}),
   silent('tell', { onDoubt: 'tell' }),
   silent('fail', { onDoubt: 'fail' }),
-  silent('found', {}, { happened: true }),
-  silent('absent', {}, { happened: false }),
+  silent('found', {}, async () => ({ happened: true, result: 'found' })),
+  silent('absent', {}, async () => ({ happened: false })),
+  silent('mute', { onDoubt: 'tell' }, () => sleep(3_600_000, 'unknown', { ref: false })),
+  silent('broken', { onDoubt: 'tell' }, () => Promise.reject(new Error('no line'))),
   silent('again', { idempotent: true, retry: { maximumAttempts: 2, initialInterval: 10 } }),
   defineTool({ name: 'slow', description: 'Slow.', input: z.object({}), timeout: '9s', run: () => sleep(2_500, 'slept') }),
 ];
@@ -58,6 +60,8 @@ describe.each(modes)('an effect that is silent, of an agent driven by %s', (mode
   const told = (goal: string) => JSON.parse(goals.prompts(goal)[1] ?? '[]').at(-1).content[0].output;
 
   it.each([
+    ['mute', /timed out after 300 ms: it may or may not have happened; look/],
+    ['broken', /timed out after 300 ms: it may or may not have happened; look/],
     ['tell', /timed out after 300 ms: it may or may not have happened; look/],
     ['fail', /timed out after 300 ms: it may or may not have happened$/],
     ['absent', /timed out after 300 ms$/],

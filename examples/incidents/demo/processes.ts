@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { openSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 
 /** A process that the demo has started. */
 export interface Child {
@@ -21,18 +21,20 @@ export interface Backends {
   readonly mongo: string;
 }
 
-const MAIN = join(createRequire(import.meta.url).resolve('apomesh/package.json'), '../dist/src/cli/main.js');
+/** The `apomesh` command of the package as it is in use here, built or source. */
+const index = import.meta.resolve('apomesh');
+const APOMESH = [...process.execArgv, fileURLToPath(new URL(`cli/main${index.slice(-3)}`, index))];
 
 /** Starts an `apomesh` command of its own process group, so that Ctrl-C reaches the demo alone; its output goes to a file. */
 export function start(name: string, args: readonly string[], folder: string): Child {
   const log = openSync(join(folder, `${name}.log`), 'a');
-  return child(name, spawn(process.execPath, [MAIN, ...args], { detached: true, stdio: ['ignore', log, log] }));
+  return child(name, spawn(process.execPath, [...APOMESH, ...args], { detached: true, stdio: ['ignore', log, log] }));
 }
 
 /** Finds or starts Temporal and MongoDB with `apomesh dev`, which says on stderr what it uses. */
 export async function startBackends(data: string, started: Child[]): Promise<Backends> {
   const args = ['dev', '--no-worker', '--json', '--data', data];
-  const dev = spawn(process.execPath, [MAIN, ...args], { detached: true, stdio: ['ignore', 'pipe', 'inherit'] });
+  const dev = spawn(process.execPath, [...APOMESH, ...args], { detached: true, stdio: ['ignore', 'pipe', 'inherit'] });
   started.unshift(child('backends', dev));
   const lines = createInterface({ input: dev.stdout });
   const [first] = await Promise.race([once(lines, 'line'), once(dev, 'exit')]);
