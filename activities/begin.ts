@@ -33,7 +33,7 @@ export async function begin(
   const pinned = await engine.sessions.pinned(log);
   requireTools(engine, needs(pinned));
   const run = new AgentRun({
-    stores: engine.stores,
+    bodies: engine.sessions.bodies,
     log,
     id: { session, agent, resume, epoch, slice },
     pinned,

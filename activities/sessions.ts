@@ -6,6 +6,7 @@ import { SessionLog } from '../src/journal/session-log.ts';
 import { Conversation } from '../src/models/conversation.ts';
 import { openPin } from '../src/pins/open.ts';
 import type { Stores } from '../src/ports/store.ts';
+import { RecentBodies } from './bodies.ts';
 
 /** Logs and pins that are kept at hand, and bytes of conversations. */
 const REMEMBERED = 200;
@@ -13,6 +14,7 @@ const REMEMBERED_BYTES = 256 * 1024 * 1024;
 
 /** What a worker remembers between its activities, all of it rebuilt from the store when forgotten (W1). */
 export class Sessions {
+  readonly bodies: RecentBodies;
   readonly #stores: Stores;
   readonly #logs = new LRUCache<string, SessionLog>({ max: REMEMBERED });
   readonly #conversations = new LRUCache<string, Conversation>({ maxSize: REMEMBERED_BYTES });
@@ -20,6 +22,7 @@ export class Sessions {
 
   constructor(stores: Stores) {
     this.#stores = stores;
+    this.bodies = new RecentBodies(stores);
   }
 
   /** A session's log, up to date. @throws {SessionNotFoundError} where it has none. */
@@ -54,7 +57,7 @@ export class Sessions {
   async conversation({ log, id, pinned, goal, transcript, bodies }: AgentRun): Promise<Conversation> {
     const { agent } = id;
     const conversation =
-      this.#conversations.get(agent) ?? new Conversation(this.#stores, log.session, pinned.instructions, goal);
+      this.#conversations.get(agent) ?? new Conversation(this.bodies, log.session, pinned.instructions, goal);
     this.#conversations.delete(agent);
     await conversation.extend(transcript.messages, bodies);
     this.#conversations.set(agent, conversation, { size: conversation.bytes + 1 });

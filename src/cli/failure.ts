@@ -29,11 +29,18 @@ const EXIT: Partial<Record<ErrorCode, ExitCode>> = {
 export async function fail(error: unknown, json: boolean): Promise<ExitCode> {
   const known = error instanceof ApomeshError ? error : null;
   const code = known?.code ?? 'INTERNAL';
-  const message = error instanceof Error ? error.message || error.name : String(error);
+  const message = messageOf(error, known === null);
   const fields = { code, message, ...known?.fields };
   if (json) note(JSON.stringify({ error: { ...fields, code, message } }));
   else note(`error: ${code}: ${message}`);
   if (known === null && process.env['APOMESH_DEBUG'] && error instanceof Error) note(error.stack ?? '');
   await flushed();
   return known === null ? 1 : (EXIT[known.code] ?? 1);
+}
+
+/** The text of an error, with its cause's where it is not ours and so may not say what matters. */
+function messageOf(error: unknown, withCause: boolean): string {
+  if (!(error instanceof Error)) return String(error);
+  const cause = withCause && error.cause instanceof Error ? `: ${error.cause.message}` : '';
+  return (error.message || error.name) + cause;
 }

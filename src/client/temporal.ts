@@ -8,6 +8,9 @@ const PATIENCE_MS = 4_000;
 /** gRPC's status codes for a server that is not there, or does not answer in time. */
 const GONE = new Set<number>([1, 4, 14]);
 
+/** What gRPC says of a server that is none of its own, such as the Web UI's. */
+const NO_GRPC = /HTTP status code|protocol error/i;
+
 /** What Temporal knows of a session. */
 export interface WorkflowState {
   /** `RUNNING`, `COMPLETED`, `FAILED`, `TERMINATED` … */
@@ -59,7 +62,7 @@ export class Temporal {
       });
     }
     const grpc = error instanceof ServiceError ? error.cause : error;
-    if (isGrpcServiceError(grpc) && GONE.has(grpc.code)) {
+    if (isGrpcServiceError(grpc) && (GONE.has(grpc.code) || NO_GRPC.test(grpc.details))) {
       return new TemporalUnreachableError(this.address, { cause: error });
     }
     return error;

@@ -4,7 +4,7 @@ import type { PinnedAgent } from '../agent/shape.ts';
 import type { DispatchId } from '../contract/activities.ts';
 import { BodyMissingError, BodyTooLargeError, SessionNotFoundError } from '../contract/errors.ts';
 import type { OpenPause } from '../contract/session.ts';
-import type { BodyRow, BodyTable, Stores } from '../ports/store.ts';
+import type { BodyRow, BodyTable, StateStore } from '../ports/store.ts';
 import { bodyOf } from '../session/digest.ts';
 import type { BodyRef, CallOutcome, Envelope, EventDraft, SnapshotSource } from '../session/envelopes.ts';
 import type { AgentTranscript } from '../session/transcript.ts';
@@ -19,7 +19,7 @@ interface SnapshotBody {
 }
 
 export interface AgentRunOptions {
-  readonly stores: Pick<Stores, 'load'>;
+  readonly bodies: StateStore & { keep(row: BodyRow): void };
   readonly log: SessionLog;
   readonly id: DispatchId;
   readonly pinned: PinnedAgent;
@@ -40,7 +40,7 @@ export class AgentRun {
   readonly intents = new Set<string>();
   /** Bodies this process has made or loaded and still needs, by digest. */
   readonly bodies = new Map<string, unknown>();
-  readonly #stores: Pick<Stores, 'load'>;
+  readonly #bodies: AgentRunOptions['bodies'];
   readonly #maxBodyBytes: number;
   #state: LoopState = initialLoop;
   #issued: LoopState = initialLoop;
@@ -53,7 +53,7 @@ export class AgentRun {
     this.log = options.log;
     this.pinned = options.pinned;
     this.author = { agent: options.id.agent, resume: options.id.resume, epoch: options.id.epoch };
-    this.#stores = options.stores;
+    this.#bodies = options.bodies;
     this.#maxBodyBytes = options.maxBodyBytes;
   }
 
@@ -111,7 +111,7 @@ export class AgentRun {
   /** The parsed value of a body. */
   async body(table: BodyTable, ref: BodyRef): Promise<unknown> {
     if (!this.bodies.has(ref.digest)) {
-      const [json] = await this.#stores.load(this.id.session, table, [ref]);
+      const [json] = await this.#bodies.load(this.id.session, table, [ref]);
       if (json === undefined) throw new BodyMissingError(this.id.session, table, ref.digest, 'missing');
       this.bodies.set(ref.digest, JSON.parse(json));
     }
@@ -127,8 +127,10 @@ export class AgentRun {
   row(into: BodyTable, what: string, value: unknown): BodyRow {
     const { ref, json } = bodyOf(value);
     if (ref.bytes > this.#maxBodyBytes) throw new BodyTooLargeError(what, ref.bytes, this.#maxBodyBytes);
+    const row: BodyRow = { into, session: this.id.session, ref, json };
     this.bodies.set(ref.digest, JSON.parse(json));
-    return { into, session: this.id.session, ref, json };
+    this.#bodies.keep(row);
+    return row;
   }
 
   /** What the state will be once everything issued is logged, with one more outcome. */
@@ -155,7 +157,8 @@ export class AgentRun {
   /** AgentResumed, due at the end of a resumed dispatch's first slice (W3). */
   resumed(): EventDraft[] {
     const { agent, epoch } = this.id;
-    return this.transcript.resuming ? [draft('AgentResumed', agent, `resumed/${agent}/${epoch}`, { epoch })] : [];
+    const { resuming, epoch: latest } = this.transcript;
+    return resuming && latest === epoch ? [draft('AgentResumed', agent, `resumed/${agent}/${epoch}`, { epoch })] : [];
   }
 
   /** What became of a call, or undefined while it is open. */

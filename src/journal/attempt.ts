@@ -12,15 +12,23 @@ export type Attempted =
   /** Its time-out passed, its connection broke, or it was told to stop and did not in time: nobody knows what it did. */
   | { readonly of: 'silence'; readonly message: string };
 
+type Late = (attempted: Attempted) => void;
+
 /** The text of whatever was thrown, fit to be kept. */
 export const messageOf = (thrown: unknown): string =>
   (thrown instanceof Error ? thrown.message || thrown.name : String(thrown)).toWellFormed();
 
 /**
  * Runs a tool once, for its time-out at most. When the signal aborts, the tool is told and has `graceMs` to come to an
- * end by itself.
+ * end by itself. What it comes to after it was given up goes to `late`.
  */
-export async function attempt(tool: Tool, args: Json, context: ToolContext, graceMs: number): Promise<Attempted> {
+export async function attempt(
+  tool: Tool,
+  args: Json,
+  context: ToolContext,
+  graceMs: number,
+  late: Late = () => undefined,
+): Promise<Attempted> {
   const timeout = timeLimit(tool.timeoutMs);
   const signal = AbortSignal.any([context.signal, timeout]);
   const running = Promise.resolve()
@@ -32,6 +40,8 @@ export async function attempt(tool: Tool, args: Json, context: ToolContext, grac
         return { of: thrown instanceof ToolOutcomeUnknownError ? 'silence' : 'error', message: messageOf(thrown) };
       },
     );
+  let isGivenUp = false;
+  void running.then((attempted) => isGivenUp && late(attempted));
   const { promise: stopped, resolve: stop } = Promise.withResolvers<Attempted>();
   const onAbort = async () => {
     if (timeout.aborted) return stop({ of: 'silence', message: `timed out after ${tool.timeoutMs} ms` });
@@ -43,15 +53,22 @@ export async function attempt(tool: Tool, args: Json, context: ToolContext, grac
   try {
     return await Promise.race([running, stopped]);
   } finally {
+    isGivenUp = true;
     signal.removeEventListener('abort', onAbort);
   }
 }
 
 /** Runs a tool as often as its retry policy says while it throws (W6). */
-export async function attempts(tool: Tool, args: Json, context: ToolContext, graceMs: number): Promise<Attempted> {
+export async function attempts(
+  tool: Tool,
+  args: Json,
+  context: ToolContext,
+  graceMs: number,
+  late?: Late,
+): Promise<Attempted> {
   let waitMs = tool.retry.initialIntervalMs;
   for (let made = 1; ; made += 1) {
-    const attempted = await attempt(tool, args, context, graceMs);
+    const attempted = await attempt(tool, args, context, graceMs, late);
     const again = attempted.of === 'error' || (attempted.of === 'silence' && (tool.class === 'read' || tool.idempotent));
     if (!again || made >= tool.retry.maximumAttempts || context.signal.aborted) return attempted;
     await sleep(waitMs, undefined, { signal: context.signal }).catch(() => undefined);

@@ -98,7 +98,8 @@ export class Calls {
       await this.#run.append(this.intent(call, digest));
     }
     this.#begun.add(call.call);
-    const attempted = await attempts(tool, args, this.#context(call), this.#options.graceMs);
+    const late = (attempted: Attempted) => void this.#keepLate(call, attempted);
+    const attempted = await attempts(tool, args, this.#context(call), this.#options.graceMs, late);
     if (attempted.of !== 'silence') return this.#record(call, tool, attempted);
     if (this.#options.signal.aborted) return this.#complete(call, 'unknown', attempted.message);
     return this.#afterSilence(call, tool, args, attempted.message);
@@ -140,7 +141,12 @@ export class Calls {
 
   /** The effect's own time-out passed while its worker lives: it is in doubt just the same. */
   async #afterSilence(call: CallState, tool: Tool, args: Json, why: string): Promise<void> {
-    const reconciled = await this.#reconcile(call, tool, args);
+    let reconciled = await this.#reconcile(call, tool, args);
+    if (reconciled === 'not-happened') {
+      // It was told to stop, and may be at it still.
+      await sleep(this.#options.graceMs);
+      reconciled = await this.#reconcile(call, tool, args);
+    }
     if (reconciled === 'happened') return;
     if (reconciled === 'not-happened') return this.#complete(call, 'error', why);
     return this.#undecided(call, tool, why);
@@ -266,6 +272,18 @@ export class Calls {
         row: this.#run.row('messages', call.tool, `${call.tool}: ${error.code}: ${error.message}`),
         as: 'error' as const,
       };
+    }
+  }
+
+  /** What an effect brings that was given up: evidence for whoever decides, never served (E4). */
+  async #keepLate(call: CallState, attempted: Attempted): Promise<void> {
+    if (attempted.of === 'silence') return;
+    try {
+      const [as, value] = attempted.of === 'value' ? (['ok', attempted.value] as const) : (['error', attempted.message] as const);
+      const row = this.#evidence(call, as, bodyOf(value).json);
+      await this.#options.stores.write([{ ...row, id: `${row.id}/late` }]);
+    } catch (error) {
+      this.#options.log(`what ${call.tool} gave late is lost: ${messageOf(error)}`, { key: call.key });
     }
   }
 

@@ -6,7 +6,7 @@ import {
   StoreUnreachableError,
 } from '../contract/errors.ts';
 import type { CompletedRow, EventRow, Row, Stores } from '../ports/store.ts';
-import type { Envelope, EventDraft, EventType, Writer } from '../session/envelopes.ts';
+import { type Envelope, type EventDraft, type EventType, isTerminalPhase, type Writer } from '../session/envelopes.ts';
 import { advance, type Fences, isFenced, noFences } from '../session/fences.ts';
 import { type AgentTranscript, emptyTranscript, follow, type SessionTranscript } from '../session/transcript.ts';
 
@@ -19,6 +19,13 @@ export interface Author extends Writer {
 export type Entry = Exclude<Row, EventRow | CompletedRow> | Omit<CompletedRow, 'lastSeq'> | EventDraft;
 
 const isDraft = (entry: Entry): entry is EventDraft => 'type' in entry;
+
+/** Whether an entry decides who may append after it. */
+const movesFences = (entry: Entry): boolean =>
+  isDraft(entry) &&
+  (entry.type === 'AgentResuming' ||
+    entry.type === 'SessionResumed' ||
+    (entry.type === 'AgentLifecycle' && isTerminalPhase(entry.data.phase)));
 
 interface Pending {
   readonly author: Author;
@@ -216,6 +223,8 @@ export class SessionLog {
         rows.push(this.#row(entry, seq, at, item.author));
         owners.push(item);
       }
+      // Those after it go out in the next write, once its word on them is known.
+      if (item.entries.some(movesFences)) break;
     }
     return { rows, owners };
   }

@@ -23,7 +23,7 @@ it(
         return { session, place: wave[k]!, from: 2 + 3 * k, afterMs: 0, otherAfterMs: null, signal: 'SIGSTOP' };
       }),
     );
-    await onStage({ workers: 3, timeoutMs: 4_000, moments, longestMs: LONGEST_MS }, async (stage) => {
+    await onStage({ workers: 3, apart: true, timeoutMs: 4_000, moments, longestMs: LONGEST_MS }, async (stage) => {
       const [undisturbed] = await stage.run(planOf(unique('calm'), 1));
       const work = await workOf(stage, undisturbed!);
       for (const plan of plans) {

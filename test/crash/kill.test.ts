@@ -6,14 +6,18 @@ import { onStage } from './stage.ts';
 
 const LONGEST_MS = 170_000;
 
+/** The seed that is tried each time, with a session for each place; a fresh one has fewer. */
+const FIXED = 1;
+const FEWER = 8;
+
 /** `CRASH_SEED=n` runs the moments of one seed again. */
 const given = process.env['CRASH_SEED'];
-const seeds = given === undefined ? [1, Date.now() % 1_000_000] : [Number(given)];
+const seeds = given === undefined ? [FIXED, Date.now() % 1_000_000] : [Number(given)];
 
 it.each(seeds)(
   'W1, W3, E3: a session is whole whenever its worker is killed (CRASH_SEED=%i)',
   async (seed) => {
-    const plan = planOf(unique('crash'), places.length);
+    const plan = planOf(unique('crash'), seed === FIXED ? places.length : FEWER);
     const moments = momentsOf(seed, plan);
     await onStage({ workers: 2, timeoutMs: 2_000, moments, longestMs: LONGEST_MS }, async (stage) => {
       const disturbed = await stage.run(plan);

@@ -51,7 +51,7 @@ export function momentsOf(seed: number, plan: Plan): Moment[] {
       place,
       from: fromOf(place, dispatch, random),
       afterMs: afterMsOf(place, random),
-      otherAfterMs: random() < 0.15 ? Math.floor(random() * 3_000) : null,
+      otherAfterMs: i % 5 === 4 ? Math.floor(random() * 3_000) : null,
       signal: 'SIGKILL',
     };
   });

@@ -1,8 +1,9 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Client } from '@temporalio/client';
+import { Client, type WorkflowClientInterceptor } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
+import { Worker } from '@temporalio/worker';
 import { ApomeshClient } from '../../src/client/client.ts';
 import type { SessionHandle } from '../../src/client/handle.ts';
 import { ApomeshPlugin } from '../../src/plugin/plugin.ts';
@@ -17,6 +18,8 @@ import { workConfig } from './work.ts';
 
 export interface StageOptions {
   readonly workers: number;
+  /** Workflows run in this process, so that nothing but activities is hit. */
+  readonly apart?: boolean;
   /** Time-out of the effect, in milliseconds. */
   readonly timeoutMs: number;
   readonly moments: readonly Moment[];
@@ -33,6 +36,17 @@ export interface Followed {
 /** How long a workflow task may take: one that dies with its worker is not waited for any longer. */
 const WORKFLOW_TASK_MS = 5_000;
 
+const quick: WorkflowClientInterceptor = {
+  start: (input, next) =>
+    next({ ...input, options: { ...input.options, workflowTaskTimeout: msToTs(WORKFLOW_TASK_MS) } }),
+};
+
+interface Parts {
+  readonly client: Client;
+  readonly taskQueue: string;
+  readonly conductor: Worker | null;
+}
+
 /** How long a stopped process may stay so, should nobody take over. */
 const LONGEST_FREEZE_MS = 30_000;
 
@@ -42,7 +56,7 @@ export async function onStage(options: StageOptions, test: (stage: Stage) => Pro
   let keep = true;
   try {
     await test(stage);
-    keep = process.env["CRASH_KEEP"] !== undefined;
+    keep = false;
   } finally {
     if (keep) {
       await stage.export();
@@ -60,50 +74,39 @@ export class Stage {
   readonly #apomesh: ApomeshClient;
   readonly #taskQueue: string;
   readonly #signal: AbortSignal;
+  readonly #conducting: Promise<void> | null;
+  readonly #over: () => void;
   readonly #started: SessionHandle[] = [];
   readonly #seen = new Map<string, Envelope[]>();
 
-  private constructor(
-    folder: string,
-    stores: Stores,
-    crew: Crew,
-    apomesh: ApomeshClient,
-    taskQueue: string,
-    signal: AbortSignal,
-  ) {
+  private constructor(options: StageOptions, folder: string, stores: Stores, crew: Crew, parts: Parts) {
+    const { promise, resolve } = Promise.withResolvers<void>();
     this.folder = folder;
     this.stores = stores;
     this.crew = crew;
-    this.#apomesh = apomesh;
-    this.#taskQueue = taskQueue;
-    this.#signal = signal;
+    this.#apomesh = new ApomeshClient({ client: parts.client });
+    this.#taskQueue = parts.taskQueue;
+    this.#signal = AbortSignal.timeout(options.longestMs);
+    this.#conducting = parts.conductor?.runUntil(promise) ?? null;
+    this.#over = resolve;
   }
 
-  static async open({ workers, timeoutMs, moments, longestMs }: StageOptions): Promise<Stage> {
-    const signal = AbortSignal.timeout(longestMs);
+  static async open(options: StageOptions): Promise<Stage> {
+    const { workers, timeoutMs, moments, apart = false } = options;
     const folder = mkdtempSync(join(tmpdir(), 'apomesh-crash-'));
     const database = unique('crash');
     const taskQueue = unique('crash');
     const stores = openMongo(database);
+    const workflowBundle = await bundle();
     const file = join(folder, 'workflows.js');
-    writeFileSync(file, (await bundle()).code);
-    const where = { temporal: addressOf(), mongo: mongoUriOf(), database, taskQueue, bundle: file };
+    writeFileSync(file, workflowBundle.code);
+    const { native, connection } = await connect();
+    const conductor = apart ? await Worker.create({ connection: native, taskQueue, workflowBundle }) : null;
+    const where = { temporal: addressOf(), mongo: mongoUriOf(), database, taskQueue, bundle: apart ? null : file };
     const crew = await Crew.open(workers, { ...where, folder, timeoutMs, moments });
     const plugin = new ApomeshPlugin(workConfig({ folder, timeoutMs, reached: () => undefined }), { stores });
-    const { connection } = await connect();
-    const client = new Client({
-      connection,
-      plugins: [plugin],
-      interceptors: {
-        workflow: [
-          {
-            start: (input, next) =>
-              next({ ...input, options: { ...input.options, workflowTaskTimeout: msToTs(WORKFLOW_TASK_MS) } }),
-          },
-        ],
-      },
-    });
-    return new Stage(folder, stores, crew, new ApomeshClient({ client }), taskQueue, signal);
+    const client = new Client({ connection, plugins: [plugin], interceptors: { workflow: [quick] } });
+    return new Stage(options, folder, stores, crew, { client, taskQueue, conductor });
   }
 
   /** Runs sessions to their end, following each. */
@@ -153,6 +156,8 @@ export class Stage {
 
   async close({ keep }: { keep: boolean }): Promise<void> {
     await this.crew.close();
+    this.#over();
+    await this.#conducting;
     if (!keep) rmSync(this.folder, { recursive: true, force: true });
   }
 }

@@ -1,5 +1,12 @@
 import { join } from 'node:path';
-import { DefaultLogger, makeTelemetryFilterString, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import {
+  DefaultLogger,
+  makeTelemetryFilterString,
+  NativeConnection,
+  Runtime,
+  Worker,
+  type WorkerPlugin,
+} from '@temporalio/worker';
 import { ApomeshPlugin } from '../../src/plugin/plugin.ts';
 import { mongoStores } from '../../src/stores/mongo/stores.ts';
 import type { Moment } from './moments.ts';
@@ -13,8 +20,8 @@ export interface WorkerOptions {
   readonly mongo: string;
   readonly database: string;
   readonly taskQueue: string;
-  /** File with the workflow bundle. */
-  readonly bundle: string;
+  /** File with the workflow bundle; null where the workflows run elsewhere. */
+  readonly bundle: string | null;
   readonly timeoutMs: number;
   readonly moments: readonly Moment[];
 }
@@ -29,12 +36,17 @@ Runtime.install({
   telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'ERROR' }) } },
   shutdownSignals: [],
 });
+const plugin = new ApomeshPlugin(workConfig({ folder, timeoutMs, reached: trap.reached }), { stores });
+const activitiesOnly: WorkerPlugin = {
+  name: 'activities only',
+  configureWorker: ({ workflowsPath: _, ...rest }) => rest,
+};
 const connection = await NativeConnection.connect({ address: options.temporal });
 const worker = await Worker.create({
   connection,
   taskQueue: options.taskQueue,
-  workflowBundle: { codePath: options.bundle },
-  plugins: [new ApomeshPlugin(workConfig({ folder, timeoutMs, reached: trap.reached }), { stores })],
+  ...(options.bundle === null ? {} : { workflowBundle: { codePath: options.bundle } }),
+  plugins: [plugin, ...(options.bundle === null ? [activitiesOnly] : [])],
 });
 await worker.runUntil(
   new Promise<void>((resolve) => {

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -83,11 +83,7 @@ beforeAll(async () => {
   await writeFile(join(cwd, 'apomesh.config.ts'), CONFIG);
   worker = await startWorker();
 }, 120_000);
-afterAll(async () => {
-  worker.kill('SIGTERM');
-  expect(await worker.ended).toMatchObject({ exit: 0 });
-  await rm(cwd, { recursive: true, force: true });
-});
+afterAll(() => rm(cwd, { recursive: true, force: true }));
 
 describe('a session, from the command line', () => {
   const id = unique('s');
@@ -306,4 +302,39 @@ describe('apomesh dev', () => {
     dev.kill('SIGTERM');
     expect(await dev.ended).toMatchObject({ exit: 0 });
   }, 120_000);
+
+  it('starts what is missing, and stops it again, its data staying', async () => {
+    const data = join(cwd, 'data');
+    await mkdir(data);
+    await symlink(join(import.meta.dirname, '..', '..', '.apomesh', 'pip'), join(data, 'pip'));
+    const env = { TEMPORAL_ADDRESS: undefined, MONGODB_URI: undefined };
+    const dev = start(['dev', '--no-worker', '--data', 'data'], { cwd, env });
+    const [, temporal = ''] = /^Temporal +(\S+)/.exec(await dev.line(/^Temporal/)) ?? [];
+    const [, mongo = ''] = /^MongoDB +(\S+)/.exec(await dev.line(/^MongoDB/)) ?? [];
+    const [, ui = ''] = /^Web UI +(\S+)/.exec(await dev.line(/^Web UI/)) ?? [];
+    expect((await fetch(ui)).status).toBe(200);
+    const there = ['--address', temporal, '--mongo-uri', mongo];
+    expect(await apomesh(['sessions', ...there], { cwd, env })).toMatchObject({ exit: 0, stdout: 'no sessions\n' });
+    expect(await apomesh(['start', 'scribe', '--goal', '[]', '--id', 'kept', ...there], { cwd, env })).toMatchObject({
+      exit: 0,
+    });
+    dev.kill('SIGINT');
+    expect(await dev.ended).toMatchObject({ exit: 0 });
+    await expect(fetch(ui)).rejects.toThrow();
+
+    const again = start(['dev', '--no-worker', '--data', 'data', '--json'], { cwd, env });
+    const { mongo: uri } = JSON.parse(await again.line(/mongo/));
+    expect(jsonOf(await apomesh(['sessions', '--json', '--mongo-uri', uri], { cwd, env }))).toMatchObject([
+      { session: 'kept' },
+    ]);
+    again.kill('SIGTERM');
+    expect(await again.ended).toMatchObject({ exit: 0 });
+  }, 240_000);
+});
+
+describe('apomesh worker', () => {
+  it('W5: ends in order on SIGTERM', async () => {
+    worker.kill('SIGTERM');
+    expect(await worker.ended).toMatchObject({ exit: 0, stderr: '' });
+  });
 });

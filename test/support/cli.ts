@@ -34,7 +34,7 @@ export interface Running {
   readonly ended: Promise<Ran>;
 }
 
-const living = new Set<ChildProcess>();
+const living = new Map<ChildProcess, Pick<Running, 'kill' | 'ended'>>();
 
 /** Starts the real command line in a process of its own. */
 export function start(args: readonly string[], { cwd, env = {}, input }: CliOptions = {}): Running {
@@ -44,7 +44,6 @@ export function start(args: readonly string[], { cwd, env = {}, input }: CliOpti
     env: { ...process.env, NODE_OPTIONS: undefined, FORCE_COLOR: undefined, ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
-  living.add(child);
   const said = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {
     child[name].setEncoding('utf8').on('data', (text: string) => {
@@ -59,11 +58,15 @@ export function start(args: readonly string[], { cwd, env = {}, input }: CliOpti
       resolve({ exit, ...said, ms: performance.now() - since });
     });
   });
+  const kill = (signal: NodeJS.Signals): void => {
+    child.kill(signal);
+  };
+  living.set(child, { kill, ended });
   return {
     pid: child.pid ?? 0,
     stdout: () => said.stdout,
     stderr: () => said.stderr,
-    kill: (signal) => child.kill(signal),
+    kill,
     line: (pattern) =>
       until(
         `a line fits ${pattern}; it said ${said.stderr}`,
@@ -88,6 +91,11 @@ export const jsonOf = <T>({ stdout }: Ran): T => JSON.parse(stdout) as T;
 export const errorOf = ({ stderr }: Ran): { code: string; message: string; [field: string]: unknown } =>
   JSON.parse(stderr.trim().split('\n').at(-1) ?? '').error;
 
-afterAll(() => {
-  for (const child of living) child.kill('SIGKILL');
+afterAll(async () => {
+  for (const [child, { kill, ended }] of living) {
+    kill('SIGTERM');
+    const timer = setTimeout(() => child.kill('SIGKILL'), 10_000);
+    await ended;
+    clearTimeout(timer);
+  }
 });

@@ -50,7 +50,7 @@ export class Deeds {
 
   async do(id: string, key: string): Promise<string> {
     this.#write(id, 'begin', key);
-    while (!existsSync(join(this.folder, `${id}.open`))) await sleep(20);
+    while (!existsSync(join(this.folder, `${id}.open`))) await sleep(20, undefined, { ref: false });
     this.#write(id, 'end', key);
     return `${id} was done`;
   }

@@ -2,7 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { afterAll } from '@jest/globals';
 import { Client, type ClientInterceptors, Connection, type WorkflowClientInterceptor } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
-import { bundleWorkflowCode, DefaultLogger, NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
+import {
+  bundleWorkflowCode,
+  DefaultLogger,
+  GracefulShutdownPeriodExpiredError,
+  NativeConnection,
+  Runtime,
+  Worker,
+  type WorkerOptions,
+} from '@temporalio/worker';
 import { ApomeshClient } from '../../src/client/client.ts';
 import type { SessionHandle } from '../../src/client/handle.ts';
 import type { ApomeshConfig } from '../../src/plugin/config.ts';
@@ -93,6 +101,7 @@ export async function startPool(config: ApomeshConfig, options: PoolOptions = {}
     taskQueue,
     plugins: [plugin],
     workflowBundle: await bundle(),
+    shutdownForceTime: '10s',
     ...options.worker,
   });
   const client = new Client({ connection, plugins: [plugin], interceptors: interceptorsOf(options) });
@@ -111,7 +120,9 @@ export async function startPool(config: ApomeshConfig, options: PoolOptions = {}
     },
     stop: async () => {
       if (ran && worker.getState() === 'RUNNING') worker.shutdown();
-      await ran;
+      await ran?.catch((error: unknown) => {
+        if (!(error instanceof GracefulShutdownPeriodExpiredError)) throw error;
+      });
     },
   };
   pools.push(pool);

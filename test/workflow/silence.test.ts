@@ -30,7 +30,21 @@ const silent = (name: string, options: Omit<ToolOptions, 'approval'>, reconcile?
     },
   });
 
+/** Keys of what `late` has done: it does not heed that it is told to stop. */
+const done = new Set<string>();
+
 const tools = [
+  defineTool({
+    name: 'late',
+    description: 'Is late.',
+    input: z.object({}),
+    timeout: TIMEOUT_MS,
+    run: async (_, { key }) => {
+      await sleep(TIMEOUT_MS + 100);
+      done.add(key);
+    },
+    reconcile: async (_, { key }) => (done.has(key) ? { happened: true, result: 'late' } : { happened: false }),
+  }),
   silent('ask', {}),
   silent('tell', { onDoubt: 'tell' }),
   silent('fail', { onDoubt: 'fail' }),
@@ -80,6 +94,12 @@ describe.each(modes)('an effect that is silent, of an agent driven by %s', (mode
     expect(ran.get(session.id)).toHaveLength(1);
   });
 
+  it('E4: that is done soon after its time-out has not failed', async () => {
+    const { session, goal } = await start('late');
+    await session.output();
+    expect(told(goal)).toEqual({ type: 'text', value: 'late' });
+  });
+
   it('E4: of a tool that honours keys is tried again as its policy says', async () => {
     const { session, goal } = await start('again');
     await session.output();
@@ -95,6 +115,20 @@ describe.each(modes)('an effect that is silent, of an agent driven by %s', (mode
     await session.output();
     expect(told(goal)).toEqual({ type: 'text', value: 'it did' });
     expect(ran.get(session.id)).toHaveLength(1);
+  });
+
+  it('E4: that comes to an end late has that shown as evidence, and not served', async () => {
+    const { session } = await start('late');
+    const { pause } = await inDoubt(session);
+    const [evidence] = await until('it is kept', async () => {
+      const rows = await pool.stores.evidence(session.id);
+      return rows.length > 0 && rows;
+    });
+    expect(evidence).toMatchObject({ tool: 'late', call: '1.0', outcome: 'ok', json: '{"receipt":7}' });
+    expect((await session.pauses()).map((open) => open.pause)).toEqual([pause]);
+    await session.answer(pause, { decision: 'fail', reason: 'it is too late' });
+    expect(await session.output()).toBe('done');
+    expect((await session.verify()).problems).toEqual([]);
   });
 
   it('E4: is not run again when the person answers while the dispatch goes on', async () => {

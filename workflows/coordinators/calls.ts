@@ -4,9 +4,13 @@ import { driving } from '../activities.ts';
 import { attempt } from '../attempt.ts';
 import type { SessionState } from '../state.ts';
 
-/** Runs calls side by side, each an activity of its own on the queue of its tool. A lost one is absent from the results. */
+/**
+ * Runs calls side by side, each an activity of its own on the queue of its tool; where a fence is due, whichever comes first
+ * raises it. A lost one is absent from the results.
+ */
 export async function runCalls(state: SessionState, calls: readonly CallRequest[]): Promise<readonly CallResult[]> {
-  const under = calls.map((call) => ({ ...state.nextDispatch(), call }));
+  const { lost } = state;
+  const under = calls.map((call) => ({ ...state.nextDispatch(), lost, call }));
   const results = await Promise.all(
     under.map(({ call, ...dispatch }) => {
       const activities = driving(state.input.heartbeatTimeoutMs, {
