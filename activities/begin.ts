@@ -1,6 +1,6 @@
 import { agentConfigOf, type PinnedAgent } from '../src/agent/shape.ts';
 import type { DispatchInput } from '../src/contract/activities.ts';
-import { ClaimTakenError, ToolMissingError } from '../src/contract/errors.ts';
+import { ToolMissingError } from '../src/contract/errors.ts';
 import { AgentRun } from '../src/journal/agent-run.ts';
 import { draft, type Entry } from '../src/journal/session-log.ts';
 import type { EventDraft } from '../src/session/envelopes.ts';
@@ -17,6 +17,7 @@ export interface Begun {
  *
  * @returns null where a newer writer drives the agent.
  * @param needs names of the tools that this worker must have for it.
+ * @param along what else is due at once, such as an intent: logged in the same write as the claim, and only with it.
  * @throws {ToolMissingError} where it lacks one.
  * @throws {ClaimTakenError} where another run of Temporal's making does so under the same epoch.
  */
@@ -25,6 +26,7 @@ export async function begin(
   input: DispatchInput,
   claimant: string,
   needs: (pinned: PinnedAgent) => readonly string[],
+  along: (run: AgentRun) => readonly Entry[],
 ): Promise<Begun | null> {
   await engine.alive();
   const log = await engine.sessions.open(input.session);
@@ -43,9 +45,16 @@ export async function begin(
   if (input.lost) await strikeLost(engine, input);
   const claim: Entry = { into: 'dispatches', session, agent, resume, epoch, slice, worker: engine.worker, claimant };
   const opening = openingOf(run, input);
-  if (opening.length > 0) await run.append(input.lost ? [...opening, claim] : [claim, ...opening]);
-  else if ((await engine.stores.write([claim])) === 0) throw new ClaimTakenError(agent, epoch, slice);
-  await run.open();
+  const taken = input.lost ? [...opening, claim] : [claim, ...opening];
+  try {
+    const isBorn = log.agent(agent) !== undefined;
+    if (isBorn) await run.open();
+    await run.append([...taken, ...(isBorn ? along(run) : [])]);
+    if (!isBorn) await run.open();
+  } catch (error) {
+    run.close();
+    throw error;
+  }
   return { run, pinned };
 }
 

@@ -34,7 +34,7 @@ export async function drive(engine: Engine, begun: Begun, input: DispatchInput, 
 
 async function turn(driving: Drive, action: LoopAction): Promise<DispatchResult | null> {
   const { run, pulse } = driving;
-  if (pulse.stopped.aborted) return stopped(driving);
+  if (pulse.stopped.aborted || run.log.isFenced(run.author)) return stopped(driving);
   switch (action.do) {
     case 'end':
       if (run.transcript.ending === null) await run.end(action.ending);

@@ -2,6 +2,8 @@ import { Context } from '@temporalio/activity';
 import type { PinnedAgent } from '../src/agent/shape.ts';
 import type { DispatchInput } from '../src/contract/activities.ts';
 import { ClaimTakenError, FencedError, SessionTerminalError, toFailure } from '../src/contract/errors.ts';
+import type { AgentRun } from '../src/journal/agent-run.ts';
+import type { Entry } from '../src/journal/session-log.ts';
 import { type Begun, begin } from './begin.ts';
 import type { Engine } from './engine.ts';
 import { type Pulse, startPulse } from './pulse.ts';
@@ -16,13 +18,14 @@ export async function within<T>(
   input: DispatchInput,
   needs: (pinned: PinnedAgent) => readonly string[],
   work: (begun: Begun, pulse: Pulse) => Promise<T>,
+  along: (run: AgentRun, pulse: Pulse) => readonly Entry[] = () => [],
 ): Promise<T | Overtaken> {
   const { activityId, workflowExecution } = Context.current().info;
   const { session, agent } = input;
   const pulse = startPulse(engine.worker, engine.limits.heartbeatTimeoutMs);
   let begun: Begun | null = null;
   try {
-    begun = await begin(engine, input, `${workflowExecution?.runId}/${activityId}`, needs);
+    begun = await begin(engine, input, `${workflowExecution?.runId}/${activityId}`, needs, (run) => along(run, pulse));
     if (begun === null) return overtaken(await engine.sessions.open(session), agent);
     const { run } = begun;
     const result = run.transcript.ending ? overtaken(run.log, agent, run.state.spent) : await work(begun, pulse);

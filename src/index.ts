@@ -9,7 +9,14 @@ export {
   type ToolRetry,
 } from './agent/tool.ts';
 export { ApomeshClient, type ApomeshClientOptions } from './client/client.ts';
+export { GoalTooLargeError, NoWorkerError, SessionFailedError, SessionStoppedError } from './client/errors.ts';
 export type { SessionHandle } from './client/handle.ts';
+export type { SessionSummary } from './client/list.ts';
+export type { Outcome } from './client/output.ts';
+export type { Pause } from './client/pauses.ts';
+export type { StartOptions } from './client/start.ts';
+export type { TailOptions } from './client/tail.ts';
+export type { Problem, Verification } from './client/verify.ts';
 export {
   AgentNotFoundError,
   ApomeshError,

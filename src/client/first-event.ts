@@ -7,7 +7,7 @@ import {
 } from '../contract/errors.ts';
 import type { Row, Stores } from '../ports/store.ts';
 import { canonicalJson } from '../session/canonical-json.ts';
-import type { EnvelopeOf } from '../session/envelopes.ts';
+import type { Envelope, EnvelopeOf } from '../session/envelopes.ts';
 import { fold } from '../session/fold.ts';
 
 export type FirstEvent = EnvelopeOf<'SessionStarted'>;
@@ -33,7 +33,7 @@ export async function logFirstEvent(stores: Log, before: readonly Row[], event: 
   for (;;) {
     try {
       if ((await stores.write(rows)) === rows.length) return event;
-      return await takeOver(stores, event);
+      return takeOver(event, await stores.read(event.session));
     } catch (error) {
       if (!(error instanceof StoreUnknownError)) throw error;
       if (Date.now() > deadline) throw new StoreUnreachableError(stores.address, { cause: error });
@@ -44,23 +44,18 @@ export async function logFirstEvent(stores: Log, before: readonly Row[], event: 
 
 /** Says why a session may not be started, from what its log holds; nothing where it holds no event. */
 export async function assertFree(stores: Log, event: FirstEvent): Promise<void> {
-  const [first] = await stores.read(event.session, 0, 1);
-  if (first) await takeOver(stores, event);
+  const log = await stores.read(event.session);
+  if (log.length > 0) takeOver(event, log);
 }
 
-async function takeOver(stores: Log, event: FirstEvent): Promise<FirstEvent> {
-  const { session } = event;
-  const log = await stores.read(session);
+function takeOver(event: FirstEvent, log: readonly Envelope[]): FirstEvent {
   const [first] = log;
   if (log.length === 1 && first?.type === 'SessionStarted' && sameStart(first, event)) return first;
-  throw taken(session, log);
+  throw taken(event.session, log);
 }
 
 /** The error that says what became of the session that has the id. */
-export function taken(
-  session: string,
-  log: Awaited<ReturnType<Stores['read']>>,
-): SessionLiveError | SessionTerminalError {
+export function taken(session: string, log: readonly Envelope[]): SessionLiveError | SessionTerminalError {
   const view = fold(log);
   const root = view.root === null ? undefined : view.agents[view.root];
   return view.terminal && root ? new SessionTerminalError(session, root.phase) : new SessionLiveError(session);

@@ -115,9 +115,8 @@ function newId(agent: string): string {
 
 /** Refuses an id that Temporal or the log knows, and finds out whether both answer, before anything is written. */
 async function assertUnknown({ temporal, stores }: Starter, event: FirstEvent): Promise<void> {
-  const workflow = await temporal.describe(event.session);
-  if (workflow === null) return assertFree(stores, event);
-  throw taken(event.session, await stores.read(event.session));
+  const [workflow] = await Promise.all([temporal.describe(event.session), assertFree(stores, event)]);
+  if (workflow !== null) throw taken(event.session, await stores.read(event.session));
 }
 
 async function startWorkflow(temporal: Temporal, input: SessionInput, taskQueue: string): Promise<void> {

@@ -10,6 +10,7 @@ import {
 } from '../contract/errors.ts';
 import type { EvidenceRow, Stores } from '../ports/store.ts';
 import type { Tool } from '../ports/tools.ts';
+import { canonicalJson } from '../session/canonical-json.ts';
 import { bodyDigest, bodyOf } from '../session/digest.ts';
 import type { CallOutcome, EnvelopeOf, EventDraft, PauseKind } from '../session/envelopes.ts';
 import type { Json, JsonObject } from '../session/json.ts';
@@ -250,15 +251,19 @@ export class Calls {
       ref: row.ref,
     } as const;
     const after = run.foresee({ of: 'call', call: call.call, outcome: as });
+    const keepEvidence = async () => {
+      if (call.class === 'effect') await this.#options.stores.write([this.#evidence(call, as, row.json)]);
+    };
     try {
-      await run.append([
+      const [logged] = await run.append([
         row,
         draft('ToolCallCompleted', agent, `done/${agent}/${call.call}`, data),
         ...run.snapshot('node', after),
       ]);
+      // A newer dispatch has settled the call before.
+      if (canonicalJson(logged?.data) !== canonicalJson(data)) await keepEvidence();
     } catch (error) {
-      const late = error instanceof FencedError || error instanceof SessionTerminalError;
-      if (late && call.class === 'effect') await this.#options.stores.write([this.#evidence(call, as, row.json)]);
+      if (error instanceof FencedError || error instanceof SessionTerminalError) await keepEvidence();
       throw error;
     }
   }

@@ -106,7 +106,7 @@ export class SessionLog {
   }
 
   /**
-   * Appends entries with at least one draft among them, and gives the envelopes as they are logged, in the order of the
+   * Appends entries, at least a draft or a claim among them, and gives the envelopes as they are logged, in the order of the
    * drafts. A draft whose id is logged already gives that envelope (L2).
    *
    * @throws {FencedError} a newer writer has taken over; nothing more was written.

@@ -69,7 +69,6 @@ export class Crew {
   /** Where the moment says so, the worker that was spared dies a little later. */
   #killOther(pid: number): void {
     const after = this.hits().find(({ session }) => this.hit(session) === pid)?.otherAfterMs ?? null;
-    const [other] = this.#members;
-    if (after !== null && other) setTimeout(() => other.kill('SIGKILL'), after);
+    if (after !== null) setTimeout(() => [...this.#members].at(0)?.kill('SIGKILL'), after);
   }
 }

@@ -32,10 +32,10 @@ it(
         for (const followed of frozen) expect(await expectWhole(stage, followed, work)).toBeGreaterThan(0);
       }
       for (const session of plans[0]!.keys()) {
-        const late = linesOf(stage.folder, session).filter(({ pid }) => pid === stage.crew.hit(session));
-        const evidence = await stage.stores.evidence(session);
-        expect(evidence.map(({ outcome }) => outcome)).toEqual(['ok']);
-        expect(late.map(({ key }) => key)).toContain(evidence[0]?.key);
+        const written = linesOf(stage.folder, session).filter(({ pid }) => pid === stage.crew.hit(session));
+        const late = await stage.stores.evidence(session);
+        const found = late.filter(({ key, outcome }) => outcome === 'ok' && written.some((line) => line.key === key));
+        expect(found).not.toEqual([]);
       }
       expect(stage.crew.accidents).toEqual([]);
     });

@@ -138,11 +138,15 @@ function interceptorsOf({ workflowTaskMs }: PoolOptions): ClientInterceptors {
   return { workflow: [{ start }] };
 }
 
-afterAll(async () => {
-  await Promise.all(pools.map((pool) => pool.stop()));
-  await Promise.all(opened.map((stores) => stores.close()));
+/** Stops all workers and closes all connections of the test file; done when it is over, unless it does so itself. */
+export async function closePools(): Promise<void> {
+  await Promise.all(pools.splice(0).map((pool) => pool.stop()));
+  await Promise.all(opened.splice(0).map((stores) => stores.close()));
   for (const made of connections.values()) {
     const { native, connection } = await made;
     await Promise.all([native.close(), connection.close()]);
   }
-});
+  connections.clear();
+}
+
+afterAll(closePools);

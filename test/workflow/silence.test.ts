@@ -45,6 +45,13 @@ const tools = [
     },
     reconcile: async (_, { key }) => (done.has(key) ? { happened: true, result: 'late' } : { happened: false }),
   }),
+  defineTool({
+    name: 'tardy',
+    description: 'Ends after it was given up.',
+    input: z.object({}),
+    timeout: TIMEOUT_MS,
+    run: () => sleep(3 * TIMEOUT_MS, { receipt: 7 }),
+  }),
   silent('ask', {}),
   silent('tell', { onDoubt: 'tell' }),
   silent('fail', { onDoubt: 'fail' }),
@@ -118,13 +125,13 @@ describe.each(modes)('an effect that is silent, of an agent driven by %s', (mode
   });
 
   it('E4: that comes to an end late has that shown as evidence, and not served', async () => {
-    const { session } = await start('late');
+    const { session } = await start('tardy');
     const { pause } = await inDoubt(session);
     const [evidence] = await until('it is kept', async () => {
       const rows = await pool.stores.evidence(session.id);
       return rows.length > 0 && rows;
     });
-    expect(evidence).toMatchObject({ tool: 'late', call: '1.0', outcome: 'ok', json: '{"receipt":7}' });
+    expect(evidence).toMatchObject({ tool: 'tardy', call: '1.0', outcome: 'ok', json: '{"receipt":7}' });
     expect((await session.pauses()).map((open) => open.pause)).toEqual([pause]);
     await session.answer(pause, { decision: 'fail', reason: 'it is too late' });
     expect(await session.output()).toBe('done');
