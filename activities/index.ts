@@ -7,7 +7,7 @@ import type { Engine } from './engine.ts';
 import { generate } from './generate.ts';
 import { parkAgent } from './park-agent.ts';
 
-export type { Engine, EngineLimits } from './engine.ts';
+export type { Engine } from './engine.ts';
 export { Sessions } from './sessions.ts';
 
 /** The activities of a worker, over its engine. */

@@ -45,6 +45,7 @@ export { draw, randomOf, sessionSeed, stepSeed, uuidOf } from './determinism/ran
 export { scriptedModel } from './models/scripted.ts';
 export { type ApomeshConfig, defineConfig } from './plugin/config.ts';
 export { ApomeshPlugin, type ApomeshPluginOptions } from './plugin/plugin.ts';
+export type { Stores } from './ports/store.ts';
 export { canonicalJson } from './session/canonical-json.ts';
 export { bodyDigest } from './session/digest.ts';
 export { type BodyRef, type Envelope, type EventType, parseEnvelope } from './session/envelopes.ts';

@@ -1,1 +1,8 @@
-export { type Script, type ScriptCall, type ScriptedModelOptions, type ScriptStep, scriptedModel } from './models/scripted.ts';
+export {
+  type Script,
+  type ScriptCall,
+  type ScriptedModelOptions,
+  type ScriptStep,
+  scriptedModel,
+} from './models/scripted.ts';
+export { memoryStores } from './stores/memory/stores.ts';

@@ -20,7 +20,9 @@ export function answerFault(answer: unknown): string | null {
   if (typeof answer !== 'object' || answer === null || Array.isArray(answer)) return 'it is no object';
   const given = answer as Readonly<Record<string, unknown>>;
   const extra = Object.keys(given).filter((name) => !Object.hasOwn(KINDS, name));
-  const faults = Object.entries(KINDS).flatMap(([name, kind]) => faultOf(kind, given[name]).map((why) => `${name} ${why}`));
+  const faults = Object.entries(KINDS).flatMap(([name, kind]) =>
+    faultOf(kind, given[name]).map((why) => `${name} ${why}`),
+  );
   return [...faults, ...extra.map((name) => `${name} is no field of an answer`)].join('; ') || null;
 }
 

@@ -69,7 +69,8 @@ export async function attempts(
   let waitMs = tool.retry.initialIntervalMs;
   for (let made = 1; ; made += 1) {
     const attempted = await attempt(tool, args, context, graceMs, late);
-    const again = attempted.of === 'error' || (attempted.of === 'silence' && (tool.class === 'read' || tool.idempotent));
+    const again =
+      attempted.of === 'error' || (attempted.of === 'silence' && (tool.class === 'read' || tool.idempotent));
     if (!again || made >= tool.retry.maximumAttempts || context.signal.aborted) return attempted;
     await sleep(waitMs, undefined, { signal: context.signal }).catch(() => undefined);
     waitMs *= tool.retry.backoffCoefficient;

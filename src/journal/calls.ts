@@ -213,7 +213,11 @@ export class Calls {
     );
     if (!event) return null;
     const body = event.data.ref ? ((await this.#run.body('bodies', event.data.ref)) as Answered['body']) : {};
-    return { seq: event.seq, decision: event.data.decision, body: { ...body, ...(event.data.by ? { by: event.data.by } : {}) } };
+    return {
+      seq: event.seq,
+      decision: event.data.decision,
+      body: { ...body, ...(event.data.by ? { by: event.data.by } : {}) },
+    };
   }
 
   /** The arguments to run with: as the model gave them, or as a person edited them (H4). */
@@ -284,7 +288,8 @@ export class Calls {
   async #keepLate(call: CallState, attempted: Attempted): Promise<void> {
     if (attempted.of === 'silence') return;
     try {
-      const [as, value] = attempted.of === 'value' ? (['ok', attempted.value] as const) : (['error', attempted.message] as const);
+      const [as, value] =
+        attempted.of === 'value' ? (['ok', attempted.value] as const) : (['error', attempted.message] as const);
       const row = this.#evidence(call, as, bodyOf(value).json);
       await this.#options.stores.write([{ ...row, id: `${row.id}/late` }]);
     } catch (error) {

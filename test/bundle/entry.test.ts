@@ -4,7 +4,16 @@ import { bundleWorkflowCode, DefaultLogger, type WorkflowBundleWithSourceMap } f
 import * as entry from '../../src/workflow.ts';
 
 /** What a workflow must not load: the adapters, and what only Node has. */
-const FORBIDDEN = ['src/stores/', 'src/client/', 'src/plugin/', 'src/models/', 'src/tools/', 'src/journal/', 'activities/', 'mongodb/'];
+const FORBIDDEN = [
+  'src/stores/',
+  'src/client/',
+  'src/plugin/',
+  'src/models/',
+  'src/tools/',
+  'src/journal/',
+  'activities/',
+  'mongodb/',
+];
 
 let bundled: WorkflowBundleWithSourceMap;
 beforeAll(async () => {

@@ -20,9 +20,9 @@ it.each(seeds)(
     const plan = planOf(unique('crash'), seed === FIXED ? places.length : FEWER);
     const moments = momentsOf(seed, plan);
     await onStage({ workers: 2, timeoutMs: 2_000, moments, longestMs: LONGEST_MS }, async (stage) => {
-      const disturbed = await stage.run(plan);
       const [undisturbed, ...others] = await stage.run(planOf(unique('calm'), 2));
       const work = await workOf(stage, undisturbed!);
+      const disturbed = await stage.run(plan);
       let losses = 0;
       for (const followed of [...others, ...disturbed]) losses += await expectWhole(stage, followed, work);
       process.stderr.write(`CRASH_SEED=${seed}: ${stage.crew.kills} workers killed, agents lost ${losses} times\n`);

@@ -95,7 +95,9 @@ describe('services that are started', () => {
     } finally {
       process.env['PATH'] = path;
     }
-    expect(said).toContain('Temporal: temporal on PATH passed over: temporal ended with exit code 7: this is no server');
+    expect(said).toContain(
+      'Temporal: temporal on PATH passed over: temporal ended with exit code 7: this is no server',
+    );
     expect(said).toContain(`MongoDB: mongod on PATH passed over: ${join(bin, 'mongod')} is v4.4.29, and 8.0 is needed`);
     expect(said.filter((line) => line.includes(': using '))).toHaveLength(2);
   });

@@ -20,7 +20,9 @@ export async function historyOf(client: Client, session: string): Promise<Histor
 export async function beatsOf(client: Client, session: string): Promise<readonly HeartbeatDetails[]> {
   const { raw } = await client.workflow.getHandle(session).describe();
   const payloads = raw.pendingActivities?.map(({ heartbeatDetails }) => heartbeatDetails?.payloads?.[0]) ?? [];
-  return payloads.flatMap((payload) => (payload ? [defaultPayloadConverter.fromPayload<HeartbeatDetails>(payload)] : []));
+  return payloads.flatMap((payload) =>
+    payload ? [defaultPayloadConverter.fromPayload<HeartbeatDetails>(payload)] : [],
+  );
 }
 
 /** All text of a message of the protocol, whatever it is nested in. */

@@ -98,7 +98,8 @@ describe('an answer', () => {
     );
     const settled = await Promise.allSettled(answers);
     expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-    for (const one of settled) if (one.status === 'rejected') expect(one.reason).toMatchObject({ code: 'PAUSE_ANSWERED' });
+    for (const one of settled)
+      if (one.status === 'rejected') expect(one.reason).toMatchObject({ code: 'PAUSE_ANSWERED' });
     await session.answer(second ?? '', { decision: 'approve' });
     await session.output();
     expect((await session.events()).filter(({ type }) => type === 'PauseAnswered')).toHaveLength(2);
@@ -110,11 +111,26 @@ describe('an answer', () => {
     const garbage = [
       ...[undefined, null, 1, 'approve', true, [], {}, [{ pause, decision: 'approve' }]],
       ...[{ pause }, { decision: 'approve' }, { pause: 1, decision: 2 }, { pause, decision: {} }],
-      ...[{ pause, decision: 'maybe' }, { pause: 'nothing', decision: 'approve' }],
-      ...[{ pause, decision: 'approve', by: 5 }, { pause, decision: 'approve', more: 1 }],
-      ...[{ pause, decision: 'edit' }, { pause, decision: 'edit', args: { to: 1 } }],
-      ...[{ pause: '\ud800', decision: 'approve' }, { pause, decision: 'approve', reason: '\udfff' }],
-      ...[{ pause, decision: 'edit', args: { to: '\ud800' } }, JSON.parse('{"__proto__":1,"pause":"x","decision":"y"}')],
+      ...[
+        { pause, decision: 'maybe' },
+        { pause: 'nothing', decision: 'approve' },
+      ],
+      ...[
+        { pause, decision: 'approve', by: 5 },
+        { pause, decision: 'approve', more: 1 },
+      ],
+      ...[
+        { pause, decision: 'edit' },
+        { pause, decision: 'edit', args: { to: 1 } },
+      ],
+      ...[
+        { pause: '\ud800', decision: 'approve' },
+        { pause, decision: 'approve', reason: '\udfff' },
+      ],
+      ...[
+        { pause, decision: 'edit', args: { to: '\ud800' } },
+        JSON.parse('{"__proto__":1,"pause":"x","decision":"y"}'),
+      ],
       ...[new Uint8Array([1, 2, 3]), new Uint8Array(0)],
       { pause, decision: 'approve', reason: 'x'.repeat(70_000) },
     ];

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { bodyDigest, defineAgent, defineTool, type Envelope } from '../../src/index.ts';
 import type { SessionHandle } from '../../src/client/handle.ts';
 import type { Pause } from '../../src/client/pauses.ts';
+import { bodyDigest, defineAgent, defineTool, type Envelope } from '../../src/index.ts';
 import { type Pool, startPool } from '../support/pool.ts';
 import { calls, goalModel, goalOf } from '../support/script.ts';
 import { until } from '../support/until.ts';
@@ -44,7 +44,13 @@ const tools = [
 let pool: Pool;
 beforeAll(async () => {
   const agents = modes.map((dispatch) =>
-    defineAgent({ name: `goals-${dispatch}`, model: 'goals', instructions: '', tools: tools.map(({ name }) => name), dispatch }),
+    defineAgent({
+      name: `goals-${dispatch}`,
+      model: 'goals',
+      instructions: '',
+      tools: tools.map(({ name }) => name),
+      dispatch,
+    }),
   );
   pool = await startPool({ models: { goals: goals.model }, tools, agents });
 });

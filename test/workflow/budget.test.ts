@@ -46,7 +46,14 @@ let pool: Pool;
 beforeAll(async () => {
   const agents = modes.flatMap((dispatch) =>
     Object.entries(budgets).map(([name, { model, budget }]) =>
-      defineAgent({ name: `${name}-${dispatch}`, model, instructions: '', tools: ['note', 'ask', 'slow'], dispatch, budget }),
+      defineAgent({
+        name: `${name}-${dispatch}`,
+        model,
+        instructions: '',
+        tools: ['note', 'ask', 'slow'],
+        dispatch,
+        budget,
+      }),
     ),
   );
   const models = { endless, stuck, waiting, working, brief };

@@ -24,8 +24,18 @@ const work = async (session: string, signal: AbortSignal | undefined) => {
   }
 };
 const tools = [
-  defineTool({ name: 'work', description: 'Works.', input: z.object({}), run: (_, { session, signal }) => work(session, signal) }),
-  defineTool({ name: 'deaf', description: 'Heeds nothing.', input: z.object({}), run: (_, { session }) => work(session, undefined) }),
+  defineTool({
+    name: 'work',
+    description: 'Works.',
+    input: z.object({}),
+    run: (_, { session, signal }) => work(session, signal),
+  }),
+  defineTool({
+    name: 'deaf',
+    description: 'Heeds nothing.',
+    input: z.object({}),
+    run: (_, { session }) => work(session, undefined),
+  }),
   defineTool({ name: 'ask', description: 'Asks.', input: z.object({}), approval: true, run: () => 'asked' }),
 ];
 
@@ -33,7 +43,10 @@ const tools = [
 const asked = new Map<string, number>();
 const model = (step: (goal: string, signal: AbortSignal | undefined) => ReturnType<typeof calls> | Promise<object>) =>
   scriptedModel((prompt, { signal }) => {
-    const goal = prompt.flatMap(({ role, content }) => (role === 'user' && content[0]?.type === 'text' ? [content[0].text] : []))[0] ?? '';
+    const goal =
+      prompt.flatMap(({ role, content }) =>
+        role === 'user' && content[0]?.type === 'text' ? [content[0].text] : [],
+      )[0] ?? '';
     asked.set(goal, (asked.get(goal) ?? 0) + 1);
     return step(goal, signal);
   });
@@ -51,7 +64,13 @@ let pool: Pool;
 beforeAll(async () => {
   const agents = modes.flatMap((dispatch) =>
     Object.keys(models).map((name) =>
-      defineAgent({ name: `${name}-${dispatch}`, model: name, instructions: '', tools: ['work', 'deaf', 'ask'], dispatch }),
+      defineAgent({
+        name: `${name}-${dispatch}`,
+        model: name,
+        instructions: '',
+        tools: ['work', 'deaf', 'ask'],
+        dispatch,
+      }),
     ),
   );
   pool = await startPool({ models, tools, agents, limits: { heartbeatTimeout: '1s', doubtGrace: GRACE_MS } });
@@ -67,7 +86,11 @@ async function start(agent: string): Promise<SessionHandle> {
 async function expectCancelled(session: SessionHandle, detail: string | null, generations: number): Promise<void> {
   await expect(session.output()).rejects.toMatchObject({ fields: { phase: 'cancelled', detail } });
   const events = await session.events();
-  expect(events.at(-1)).toMatchObject({ type: 'AgentLifecycle', agent: `${session.id}/root-1`, data: { phase: 'cancelled' } });
+  expect(events.at(-1)).toMatchObject({
+    type: 'AgentLifecycle',
+    agent: `${session.id}/root-1`,
+    data: { phase: 'cancelled' },
+  });
   await sleep(300);
   expect(await session.events()).toHaveLength(events.length);
   expect(asked.get(session.id)).toBe(generations);
@@ -121,7 +144,9 @@ describe.each(modes)('cancelling a session driven by %s', (mode) => {
     await until('it waits', async () => (await session.pauses()).length === 2);
     await pool.client.workflow.getHandle(session.id).executeUpdate('cancel', { args: [{ reason: 'no' }] });
     await expectCancelled(session, 'no', 1);
-    const answers = (await session.events()).flatMap(({ type, data }) => (type === 'PauseAnswered' ? [data.decision] : []));
+    const answers = (await session.events()).flatMap(({ type, data }) =>
+      type === 'PauseAnswered' ? [data.decision] : [],
+    );
     expect(answers).toEqual(['withdrawn', 'withdrawn']);
     const late = session.answer('x', { decision: 'approve' });
     await expect(late).rejects.toMatchObject({ code: 'SESSION_TERMINAL' });

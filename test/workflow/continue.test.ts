@@ -72,7 +72,9 @@ describe.each(modes)('continue-as-new of a session driven by %s', (mode) => {
     expect(await session.output()).toBe('done');
     await until('all its runs are listed', async () => (await runsOf(session)).length > 1);
     expect(ran.get(session.id)).toEqual(texts);
-    const nodes = (await session.events()).flatMap(({ type, data }) => (type === 'GenerationCompleted' ? [data.node] : []));
+    const nodes = (await session.events()).flatMap(({ type, data }) =>
+      type === 'GenerationCompleted' ? [data.node] : [],
+    );
     expect(nodes).toEqual(Array.from({ length: NODES + 1 }, (_, i) => i + 1));
     await expectWhole(session);
   });

@@ -30,7 +30,9 @@ beforeAll(async () => {
   workers = await twoWorkers();
   const { deeds, survivor } = workers;
   const lost = await workers.process();
-  const ids = modes.flatMap((mode) => Object.entries(settled).map(([id, tool]) => ({ id: `${id}-${mode}`, tool, mode })));
+  const ids = modes.flatMap((mode) =>
+    Object.entries(settled).map(([id, tool]) => ({ id: `${id}-${mode}`, tool, mode })),
+  );
   await Promise.all(
     ids.map(async ({ id, tool, mode }) => {
       sessions.set(id, await survivor.start(`goals-${mode}`, goalOf(calls([tool, { id }]))));
@@ -121,7 +123,13 @@ describe.each(modes)('an effect in doubt of an agent driven by %s', (mode) => {
     const pause = await pauseOf('happened');
     const accepts = ['happened', 'retry', 'fail'];
     const args = { id: `happened-${mode}` };
-    expect(pause).toMatchObject({ kind: 'in-doubt', tool: 'ask', args, accepts, why: expect.stringContaining('was lost') });
+    expect(pause).toMatchObject({
+      kind: 'in-doubt',
+      tool: 'ask',
+      args,
+      accepts,
+      why: expect.stringContaining('was lost'),
+    });
     const bare = sessionOf('happened').answer(pause.pause, { decision: 'happened' });
     await expect(bare).rejects.toMatchObject({ code: 'INVALID_ANSWER', message: expect.stringContaining('result') });
     await sessionOf('happened').answer(pause.pause, { decision: 'happened', result: { receipt: 7 } });

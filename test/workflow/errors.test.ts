@@ -36,8 +36,19 @@ const tools = [
       throw new Error('the disk is full');
     },
   }),
-  defineTool({ name: 'add', description: 'Adds.', input: z.object({ a: z.number(), b: z.number() }), run: ({ a, b }) => a + b }),
-  defineTool({ name: 'odd', description: 'Odd.', effect: 'read', input: z.object({}), run: () => ({ list: [1, new Date(0)] }) }),
+  defineTool({
+    name: 'add',
+    description: 'Adds.',
+    input: z.object({ a: z.number(), b: z.number() }),
+    run: ({ a, b }) => a + b,
+  }),
+  defineTool({
+    name: 'odd',
+    description: 'Odd.',
+    effect: 'read',
+    input: z.object({}),
+    run: () => ({ list: [1, new Date(0)] }),
+  }),
   defineTool({ name: 'much', description: 'Much.', input: z.object({}), run: () => 'x'.repeat(20_000) }),
   defineTool({ name: 'void', description: 'Gives nothing.', input: z.object({}), run: () => undefined }),
   defineTool({
@@ -75,7 +86,13 @@ beforeAll(async () => {
   const openai = createOpenAI({ baseURL: server.baseURL, apiKey: 'none' });
   const output = z.object({ n: z.number() });
   const agents = modes.flatMap((dispatch) => [
-    defineAgent({ name: `goals-${dispatch}`, model: 'goals', instructions: '', tools: tools.map(({ name }) => name), dispatch }),
+    defineAgent({
+      name: `goals-${dispatch}`,
+      model: 'goals',
+      instructions: '',
+      tools: tools.map(({ name }) => name),
+      dispatch,
+    }),
     defineAgent({ name: `shaped-${dispatch}`, model: 'goals', instructions: '', output, dispatch }),
     defineAgent({ name: `served-${dispatch}`, model: 'openai/gpt-5', instructions: '', dispatch }),
     defineAgent({ name: `throwing-${dispatch}`, model: 'throwing', instructions: '', dispatch }),
@@ -143,7 +160,10 @@ describe.each(modes)('an agent driven by %s', (mode) => {
   });
 
   it('W6: tries a tool again as its retry policy says, and an effect once where it says nothing', async () => {
-    expect(await told(`goals-${mode}`, 'retried', { id: `a-${mode}` })).toEqual({ type: 'text', value: 'through at 3' });
+    expect(await told(`goals-${mode}`, 'retried', { id: `a-${mode}` })).toEqual({
+      type: 'text',
+      value: 'through at 3',
+    });
     expect(await told(`goals-${mode}`, 'reread', { id: `b-${mode}` })).toEqual({ type: 'text', value: 'through at 3' });
     expect(await told(`goals-${mode}`, 'once', { id: `c-${mode}` })).toEqual({
       type: 'error-text',
@@ -179,7 +199,11 @@ describe.each(modes)('an agent driven by %s', (mode) => {
   it('W6: fails an agent whose model refuses for good, with what it said', async () => {
     replies = [{ status: 400, text: 'the prompt is too long' }];
     const session = await pool.start(`served-${mode}`);
-    const reason = { phase: 'failed', reason: 'model-error', detail: expect.stringContaining('the prompt is too long') };
+    const reason = {
+      phase: 'failed',
+      reason: 'model-error',
+      detail: expect.stringContaining('the prompt is too long'),
+    };
     await expect(session.output()).rejects.toMatchObject({ fields: reason });
     expect(asked).toBe(1);
     const ended = pool.client.workflow.getHandle(session.id).result();

@@ -18,7 +18,12 @@ const tools = [
   defineTool({ name: 'note', description: 'Notes.', input: text, run: ({ text }) => `${text} was noted` }),
   defineTool({ name: 'look', description: 'Looks.', effect: 'read', input: text, run: ({ text }) => ({ saw: text }) }),
   defineTool({ name: 'ask', description: 'Asks.', input: text, approval: true, run: ({ text }) => text }),
-  defineTool({ name: 'big', description: 'Much.', input: z.object({ n: z.number() }), run: ({ n }) => `${n}`.repeat(4_000_000) }),
+  defineTool({
+    name: 'big',
+    description: 'Much.',
+    input: z.object({ n: z.number() }),
+    run: ({ n }) => `${n}`.repeat(4_000_000),
+  }),
   defineTool({
     name: 'slow',
     description: 'Takes its time.',
@@ -38,7 +43,9 @@ const marked = scriptedModel((_, { node }) => {
   const args = { text: `${MARKER}-args-${node}` };
   return { text: `${MARKER}-said`, calls: ['note', 'look'].map((tool) => ({ tool, args })) };
 });
-const large = scriptedModel((_, { node }) => (node < 5 ? { calls: [{ tool: 'big', args: { n: node } }] } : { text: 'ok' }));
+const large = scriptedModel((_, { node }) =>
+  node < 5 ? { calls: [{ tool: 'big', args: { n: node } }] } : { text: 'ok' },
+);
 const twelve = scriptedModel((_, { node }) => {
   return node < 12 ? { calls: [{ tool: 'note', args: { text: `${node}` } }] } : { text: 'ok' };
 });
@@ -49,7 +56,13 @@ beforeAll(async () => {
   const names = tools.map(({ name }) => name);
   const agents = modes.flatMap((dispatch) =>
     ['marked', 'large', 'twelve', 'goals'].map((model) =>
-      defineAgent({ name: `${model}-${dispatch}`, model, instructions: `${MARKER}-instructions`, tools: names, dispatch }),
+      defineAgent({
+        name: `${model}-${dispatch}`,
+        model,
+        instructions: `${MARKER}-instructions`,
+        tools: names,
+        dispatch,
+      }),
     ),
   );
   const config = { models: { marked, large, twelve, goals: goals.model }, tools, agents };

@@ -98,7 +98,8 @@ describe.each(modes)('a worker that is lost, of an agent driven by %s', (mode) =
     survivor.run();
     await until('the survivor has gone on', () => deeds.begun('b').length === 1);
     const [claim] = await survivor.stores.claims(session.id, `${session.id}/root-1`);
-    const isStruck = async () => (await survivor.stores.workers()).find(({ worker }) => worker === claim?.worker)?.struck;
+    const isStruck = async () =>
+      (await survivor.stores.workers()).find(({ worker }) => worker === claim?.worker)?.struck;
     expect(await isStruck()).toBe(true);
     deeds.open('a');
     zombie.kill('SIGCONT');

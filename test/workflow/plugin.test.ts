@@ -1,10 +1,11 @@
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
-import { DefaultLogger, NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
+import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import { MongoClient } from 'mongodb';
 import { z } from 'zod';
 import { ApomeshClient } from '../../src/client/client.ts';
+import type { SessionStatus } from '../../src/contract/session.ts';
 import { type ApomeshConfig, defineAgent, defineTool } from '../../src/index.ts';
 import { ApomeshPlugin } from '../../src/plugin/plugin.ts';
 import { memoryStores } from '../../src/stores/memory/stores.ts';
@@ -110,7 +111,7 @@ describe('the plugin', () => {
       const handle = pool.client.workflow.getHandle(session.id);
       await handle.result();
       const history = await handle.fetchHistory();
-      await Worker.runReplayHistory({ plugins, bundlerOptions: { logger: new DefaultLogger('ERROR') } } as never, history);
+      await Worker.runReplayHistory({ plugins }, history);
     }
   });
 
@@ -118,14 +119,15 @@ describe('the plugin', () => {
     const pool = await startPool(config, { worker: { maxCachedWorkflows: 0 } });
     await Promise.all(
       modes.map(async (mode) => {
-        const session = await pool.start(`goals-${mode}`, goalOf(calls(['note'], ['ask'], ['ask']), calls(['note'])));
-        const pauses = await until('it waits', async () => {
-          const open = await session.pauses();
-          return open.length === 2 && open;
+        const session = await pool.start(`goals-${mode}`, goalOf(calls(['note'], ['ask']), calls(['note'], ['note'])));
+        const handle = pool.client.workflow.getHandle(session.id);
+        const { pause } = await until('it waits', async () => {
+          const status = await handle.query<SessionStatus>('status');
+          return Object.values(status.phases).includes('waiting') && status.pauses[0];
         });
-        for (const { pause } of pauses) await session.answer(pause, { decision: 'approve' });
+        await handle.signal('answer', { pause, decision: 'approve' });
         expect(await session.output()).toBe('done');
-        await pool.client.workflow.getHandle(session.id).result();
+        expect(await handle.result()).toMatchObject({ phase: 'completed' });
         expect((await session.verify()).problems).toEqual([]);
       }),
     );
@@ -154,7 +156,9 @@ describe('the plugin', () => {
     for (const mode of modes) {
       const session = await near.start(`goals-${mode}`, goalOf(calls(['far'], ['note'], ['far'])));
       expect(await session.output()).toBe('done');
-      const outcomes = (await session.events()).flatMap(({ type, data }) => (type === 'ToolCallCompleted' ? [data.outcome] : []));
+      const outcomes = (await session.events()).flatMap(({ type, data }) =>
+        type === 'ToolCallCompleted' ? [data.outcome] : [],
+      );
       expect(outcomes).toEqual(['ok', 'ok', 'ok']);
       expect((await session.verify()).problems).toEqual([]);
     }
@@ -174,6 +178,7 @@ describe('the plugin', () => {
     const mongo = new MongoClient(mongoUriOf());
     try {
       await worker.runUntil(async () => {
+        await until('it runs', () => worker.getState() === 'RUNNING');
         const { customAttributes } = await until('the attributes are there', async () => {
           const listed = await connection.operatorService.listSearchAttributes({ namespace });
           return listed.customAttributes?.['ApomeshAgent'] === undefined ? null : listed;
@@ -184,22 +189,36 @@ describe('the plugin', () => {
       });
       const indexes = await mongo.db(database).collection('events').indexes();
       const unique = indexes.filter((index) => index.unique).map(({ key }) => Object.keys(key));
-      expect(unique).toEqual(expect.arrayContaining([['session', 'seq'], ['session', 'id']]));
+      expect(unique).toEqual(
+        expect.arrayContaining([
+          ['session', 'seq'],
+          ['session', 'id'],
+        ]),
+      );
     } finally {
       await mongo.close();
     }
   });
 
   it('names a MongoDB or a Temporal that cannot be reached, within 10 seconds', async () => {
-    const { native, connection } = await connect();
+    const { connection } = await connect();
+    // A worker that could not start holds on to its connection.
+    const native = await NativeConnection.connect({ address: addressOf() });
     const plugins = [new ApomeshPlugin(config, { mongo: { uri: `mongodb://${NOWHERE}` } })];
-    const worker = await Worker.create({ connection: native, taskQueue: unique('q'), plugins, workflowBundle: await bundle() });
+    const worker = await Worker.create({
+      connection: native,
+      taskQueue: unique('q'),
+      plugins,
+      workflowBundle: await bundle(),
+    });
     const lost = Connection.lazy({ address: NOWHERE });
     const start = { agent: 'goals-loop', goal, id: unique('s') };
     const from = performance.now();
     const refused = await Promise.all([
       worker.run().catch((error: unknown) => error),
-      new ApomeshClient({ client: new Client({ connection, plugins }) }).sessions.start(start).catch((error: unknown) => error),
+      new ApomeshClient({ client: new Client({ connection, plugins }) }).sessions
+        .start(start)
+        .catch((error: unknown) => error),
       new ApomeshClient({ client: new Client({ connection: lost }), config, stores: memoryStores() }).sessions
         .start(start)
         .catch((error: unknown) => error),

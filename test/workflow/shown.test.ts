@@ -23,13 +23,26 @@ const tools = [
         gate.open = () => resolve('held');
       }),
   }),
-  defineTool({ name: 'ask', description: 'Asks.', input: z.object({ text: z.string() }), approval: true, run: () => 'asked' }),
+  defineTool({
+    name: 'ask',
+    description: 'Asks.',
+    input: z.object({ text: z.string() }),
+    approval: true,
+    run: () => 'asked',
+  }),
 ];
 
 let pool: Pool;
 beforeAll(async () => {
   const agents = modes.map((dispatch) =>
-    defineAgent({ name: `goals-${dispatch}`, model: 'goals', instructions: '', tools: ['hold', 'ask'], dispatch, budget: { maxSteps: 9 } }),
+    defineAgent({
+      name: `goals-${dispatch}`,
+      model: 'goals',
+      instructions: '',
+      tools: ['hold', 'ask'],
+      dispatch,
+      budget: { maxSteps: 9 },
+    }),
   );
   const { model } = goalModel();
   pool = await startPool({ models: { goals: model }, tools, agents, limits: { heartbeatTimeout: '1s' } });
@@ -72,7 +85,9 @@ describe.each(modes)('a session driven by %s', (mode) => {
     const goal = goalOf(calls(['ask', { text: 'a' }], ['ask', { text: 'b' }]));
     const session = await pool.start(`goals-${mode}`, goal);
     const pauses = await until('it waits for both', async () => {
-      const { pauses, phases } = await handleOf(session.id).query<{ pauses: { pause: string }[]; phases: object }>('status');
+      const { pauses, phases } = await handleOf(session.id).query<{ pauses: { pause: string }[]; phases: object }>(
+        'status',
+      );
       return pauses.length === 2 && Object.values(phases).includes('waiting') && pauses;
     });
     const agent = `${session.id}/root-1`;

@@ -60,13 +60,25 @@ const tools = [
   silent('mute', { onDoubt: 'tell' }, () => sleep(3_600_000, 'unknown', { ref: false })),
   silent('broken', { onDoubt: 'tell' }, () => Promise.reject(new Error('no line'))),
   silent('again', { idempotent: true, retry: { maximumAttempts: 2, initialInterval: 10 } }),
-  defineTool({ name: 'slow', description: 'Slow.', input: z.object({}), timeout: '9s', run: () => sleep(2_500, 'slept') }),
+  defineTool({
+    name: 'slow',
+    description: 'Slow.',
+    input: z.object({}),
+    timeout: '9s',
+    run: () => sleep(2_500, 'slept'),
+  }),
 ];
 
 let pool: Pool;
 beforeAll(async () => {
   const agents = modes.map((dispatch) =>
-    defineAgent({ name: `goals-${dispatch}`, model: 'goals', instructions: '', tools: tools.map(({ name }) => name), dispatch }),
+    defineAgent({
+      name: `goals-${dispatch}`,
+      model: 'goals',
+      instructions: '',
+      tools: tools.map(({ name }) => name),
+      dispatch,
+    }),
   );
   pool = await startPool({ models: { goals: goals.model }, tools, agents, limits: { doubtGrace: 200 } });
 });

@@ -17,7 +17,10 @@ describe('startFirst', () => {
     ];
     const started = await startFirst('STORE_UNREACHABLE', 'MongoDB', sources, '', (line) => said.push(line));
     expect(started).toBe('here');
-    expect(said).toEqual(['MongoDB: the one on PATH passed over: no such thing on PATH', 'MongoDB: using the download']);
+    expect(said).toEqual([
+      'MongoDB: the one on PATH passed over: no such thing on PATH',
+      'MongoDB: using the download',
+    ]);
   });
 
   it('names all that was tried, and what to do, when none works', async () => {
