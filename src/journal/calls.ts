@@ -1,21 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallState } from '../agent/loop.ts';
 import type { Reconciled, ToolContext } from '../agent/tool.ts';
-import {
-  BodyTooLargeError,
-  FencedError,
-  SessionTerminalError,
-  ToolMissingError,
-  UnserializableValueError,
-} from '../contract/errors.ts';
-import type { EvidenceRow, Stores } from '../ports/store.ts';
+import { ToolMissingError } from '../contract/errors.ts';
+import type { Stores } from '../ports/store.ts';
 import type { Tool } from '../ports/tools.ts';
-import { canonicalJson } from '../session/canonical-json.ts';
 import { bodyDigest, bodyOf } from '../session/digest.ts';
-import type { CallOutcome, EnvelopeOf, EventDraft, PauseKind } from '../session/envelopes.ts';
+import type { EnvelopeOf, EventDraft, PauseKind } from '../session/envelopes.ts';
 import type { Json, JsonObject } from '../session/json.ts';
 import type { AgentRun } from './agent-run.ts';
+import { type Answered, answered, argumentsOf, denial, isApproved } from './answers.ts';
 import { type Attempted, attempts, messageOf } from './attempt.ts';
+import { Outcomes } from './outcomes.ts';
 import { draft } from './session-log.ts';
 import { timeLimit } from './time-limit.ts';
 
@@ -33,16 +28,11 @@ export interface CallsOptions {
   readonly log: ToolContext['log'];
 }
 
-interface Answered {
-  readonly seq: number;
-  readonly decision: string;
-  readonly body: { readonly reason?: string; readonly args?: Json; readonly result?: Json; readonly by?: string };
-}
-
 /** The effect protocol (E3, E4) and approvals (H4) for the calls of one agent run. */
 export class Calls {
   readonly #options: CallsOptions;
   readonly #run: AgentRun;
+  readonly #outcomes: Outcomes;
   readonly #intendedAt = new Map<string, number>();
   readonly #begun = new Set<string>();
   #intents = 0;
@@ -50,6 +40,7 @@ export class Calls {
   constructor(options: CallsOptions) {
     this.#options = options;
     this.#run = options.run;
+    this.#outcomes = new Outcomes(options);
   }
 
   /**
@@ -72,22 +63,22 @@ export class Calls {
     const intended = calls.filter(
       (call) => call.outcome === null && this.#run.intents.has(call.call) && !this.#begun.has(call.call),
     );
-    await Promise.all(intended.map((call) => this.#complete(call, 'error', why)));
+    await Promise.all(intended.map((call) => this.#outcomes.complete(call, 'error', why)));
   }
 
   /** Brings a call to its outcome, or to a pause that a person must answer. */
   async settle(call: CallState): Promise<void> {
-    if (call.problem !== null) return this.#complete(call, 'error', call.problem);
-    const answered = await this.#answered(call);
-    if (answered?.decision === 'reject') return this.#complete(call, 'denied', denial(answered));
+    if (call.problem !== null) return this.#outcomes.complete(call, 'error', call.problem);
+    const answer = await answered(this.#run, call);
+    if (answer?.decision === 'reject') return this.#outcomes.complete(call, 'denied', denial(answer));
     if (call.approval && !isApproved(call)) return this.#raise(call, 'approval', ['approve', 'reject', 'edit']);
     const tool = this.#options.tool(call.tool);
     if (!tool) throw new ToolMissingError(call.tool);
-    const args = await this.#args(call);
+    const args = await argumentsOf(this.#run, call);
     if (call.class === 'read')
-      return this.#record(call, tool, await attempts(tool, args, this.#context(call), this.#options.graceMs));
+      return this.#outcomes.record(call, await attempts(tool, args, this.#context(call), this.#options.graceMs));
     const started = this.#startedBefore(call);
-    if (started) return this.#settleDoubt(call, tool, args, started, answered);
+    if (started) return this.#settleDoubt(call, tool, args, started, answer);
     return this.#perform(call, tool, args);
   }
 
@@ -99,10 +90,10 @@ export class Calls {
       await this.#run.append(this.intent(call, digest));
     }
     this.#begun.add(call.call);
-    const late = (attempted: Attempted) => void this.#keepLate(call, attempted);
+    const late = (attempted: Attempted) => void this.#outcomes.keepLate(call, attempted);
     const attempted = await attempts(tool, args, this.#context(call), this.#options.graceMs, late);
-    if (attempted.of !== 'silence') return this.#record(call, tool, attempted);
-    if (this.#options.signal.aborted) return this.#complete(call, 'unknown', attempted.message);
+    if (attempted.of !== 'silence') return this.#outcomes.record(call, attempted);
+    if (this.#options.signal.aborted) return this.#outcomes.complete(call, 'unknown', attempted.message);
     return this.#afterSilence(call, tool, args, attempted.message);
   }
 
@@ -112,17 +103,17 @@ export class Calls {
     tool: Tool,
     args: Json,
     started: EnvelopeOf<'ToolCallStarted'>,
-    answered: Answered | null,
+    answer: Answered | null,
   ): Promise<void> {
-    if (answered?.decision === 'happened') return this.#complete(call, 'ok', answered.body.result ?? null);
-    if (answered?.decision === 'fail')
-      return this.#complete(call, 'error', answered.body.reason ?? 'a person says that it failed');
+    if (answer?.decision === 'happened') return this.#outcomes.complete(call, 'ok', answer.body.result ?? null);
+    if (answer?.decision === 'fail')
+      return this.#outcomes.complete(call, 'error', answer.body.reason ?? 'a person says that it failed');
     const safeAt =
       Math.max(Date.parse(started.at), Date.parse(this.#run.transcript.fencedAt ?? started.at)) +
       tool.timeoutMs +
       this.#options.graceMs;
     // An answer from before the latest try says nothing about what became of that one.
-    if (answered?.decision === 'retry' && answered.seq > started.seq) return this.#again(call, tool, args, safeAt);
+    if (answer?.decision === 'retry' && answer.seq > started.seq) return this.#again(call, tool, args, safeAt);
     const reconciled = await this.#reconcile(call, tool, args);
     if (reconciled === 'happened') return;
     if (reconciled === 'not-happened') {
@@ -149,7 +140,7 @@ export class Calls {
       reconciled = await this.#reconcile(call, tool, args);
     }
     if (reconciled === 'happened') return;
-    if (reconciled === 'not-happened') return this.#complete(call, 'error', why);
+    if (reconciled === 'not-happened') return this.#outcomes.complete(call, 'error', why);
     return this.#undecided(call, tool, why);
   }
 
@@ -161,9 +152,13 @@ export class Calls {
         this.#intendedAt.delete(call.call);
         return this.#raise(call, 'in-doubt', ['happened', 'retry', 'fail'], why);
       case 'tell':
-        return this.#complete(call, 'unknown', `${why}: it may or may not have happened; look before you go on`);
+        return this.#outcomes.complete(
+          call,
+          'unknown',
+          `${why}: it may or may not have happened; look before you go on`,
+        );
       case 'fail':
-        return this.#complete(call, 'error', `${why}: it may or may not have happened`);
+        return this.#outcomes.complete(call, 'error', `${why}: it may or may not have happened`);
       default:
         throw new TypeError(`unknown onDoubt ${JSON.stringify(tool.onDoubt satisfies never)}`);
     }
@@ -183,7 +178,7 @@ export class Calls {
     }
     if (found === 'unknown') return 'unknown';
     if (!found.happened) return 'not-happened';
-    await this.#record(call, tool, { of: 'value', value: found.result ?? null });
+    await this.#outcomes.record(call, { of: 'value', value: found.result ?? null });
     return 'happened';
   }
 
@@ -201,119 +196,10 @@ export class Calls {
     );
   }
 
-  /** The latest answer to a pause of this call. */
-  async #answered(call: CallState): Promise<Answered | null> {
-    const last = call.decisions.at(-1);
-    return last ? this.#answer(last.pause) : null;
-  }
-
-  async #answer(pause: string): Promise<Answered | null> {
-    const event = this.#run.transcript.tail.find(
-      (event): event is EnvelopeOf<'PauseAnswered'> => event.type === 'PauseAnswered' && event.data.pause === pause,
-    );
-    if (!event) return null;
-    const body = event.data.ref ? ((await this.#run.body('bodies', event.data.ref)) as Answered['body']) : {};
-    return {
-      seq: event.seq,
-      decision: event.data.decision,
-      body: { ...body, ...(event.data.by ? { by: event.data.by } : {}) },
-    };
-  }
-
-  /** The arguments to run with: as the model gave them, or as a person edited them (H4). */
-  async #args(call: CallState): Promise<Json> {
-    const edit = call.decisions.findLast(({ decision }) => decision === 'edit');
-    const answer = edit ? await this.#answer(edit.pause) : null;
-    if (answer?.body.args !== undefined) return answer.body.args;
-    const stored = this.#run.generation?.calls.find(({ call: id }) => id === call.call);
-    return stored?.input ?? null;
-  }
-
   #context(call: CallState): ToolContext {
     const { agent, session } = this.#run.id;
     const log: ToolContext['log'] = (message, fields) => this.#options.log(message, { ...fields, tool: call.tool });
     return { key: call.key, signal: this.#options.signal, agent, session, log };
-  }
-
-  async #record(call: CallState, tool: Tool, attempted: Attempted): Promise<void> {
-    if (attempted.of === 'value') return this.#complete(call, 'ok', attempted.value);
-    return this.#complete(call, 'error', `${tool.name}: ${attempted.message}`);
-  }
-
-  /** Result, outcome, and at the node's end the snapshot, in one write. */
-  async #complete(call: CallState, outcome: CallOutcome, value: unknown): Promise<void> {
-    const run = this.#run;
-    const { row, as } = this.#resultRow(call, outcome, value);
-    const { agent } = run.id;
-    const data = {
-      call: call.call,
-      tool: call.tool,
-      class: call.class,
-      key: call.key,
-      outcome: as,
-      served: 'fresh',
-      ref: row.ref,
-    } as const;
-    const after = run.foresee({ of: 'call', call: call.call, outcome: as });
-    const keepEvidence = async () => {
-      if (call.class === 'effect') await this.#options.stores.write([this.#evidence(call, as, row.json)]);
-    };
-    try {
-      const [logged] = await run.append([
-        row,
-        draft('ToolCallCompleted', agent, `done/${agent}/${call.call}`, data),
-        ...run.snapshot('node', after),
-      ]);
-      // A newer dispatch has settled the call before.
-      if (canonicalJson(logged?.data) !== canonicalJson(data)) await keepEvidence();
-    } catch (error) {
-      if (error instanceof FencedError || error instanceof SessionTerminalError) await keepEvidence();
-      throw error;
-    }
-  }
-
-  #resultRow(call: CallState, outcome: CallOutcome, value: unknown) {
-    try {
-      return { row: this.#run.row('messages', call.tool, value), as: outcome };
-    } catch (error) {
-      if (!(error instanceof UnserializableValueError || error instanceof BodyTooLargeError)) throw error;
-      return {
-        row: this.#run.row('messages', call.tool, `${call.tool}: ${error.code}: ${error.message}`),
-        as: 'error' as const,
-      };
-    }
-  }
-
-  /** What an effect brings that was given up: evidence for whoever decides, never served (E4). */
-  async #keepLate(call: CallState, attempted: Attempted): Promise<void> {
-    if (attempted.of === 'silence') return;
-    try {
-      const [as, value] =
-        attempted.of === 'value' ? (['ok', attempted.value] as const) : (['error', attempted.message] as const);
-      const row = this.#evidence(call, as, bodyOf(value).json);
-      await this.#options.stores.write([{ ...row, id: `${row.id}/late` }]);
-    } catch (error) {
-      this.#options.log(`what ${call.tool} gave late is lost: ${messageOf(error)}`, { key: call.key });
-    }
-  }
-
-  #evidence(call: CallState, outcome: CallOutcome, json: string): EvidenceRow {
-    const { session, agent, resume, epoch, slice } = this.#run.id;
-    const id = `${agent}#${resume}.${epoch}.${slice}/${call.call}`;
-    const { tool, key } = call;
-    return {
-      into: 'effects',
-      id,
-      session,
-      agent,
-      call: call.call,
-      tool,
-      key,
-      epoch,
-      outcome,
-      json,
-      at: new Date().toISOString(),
-    };
   }
 
   /** Pauses a call, once: reaching an open pause again raises nothing new (R7). */
@@ -322,15 +208,9 @@ export class Calls {
     const { agent, session } = run.id;
     const times = call.decisions.filter(({ pause }) => pause.startsWith(`${kind}-`)).length;
     const pause = `${kind}-${call.key.slice('sha256:'.length, 'sha256:'.length + 16)}${times > 0 ? `-${times + 1}` : ''}`;
-    const body: JsonObject = { tool: call.tool, args: await this.#args(call), ...(why ? { why } : {}) };
+    const body: JsonObject = { tool: call.tool, args: await argumentsOf(this.#run, call), ...(why ? { why } : {}) };
     const { ref, json } = bodyOf(body);
     const data = { pause, kind, call: call.call, accepts, tool: call.tool, key: call.key, ref };
     await run.append([{ into: 'bodies', session, ref, json }, draft('PauseRaised', agent, `pause/${pause}`, data)]);
   }
 }
-
-const isApproved = (call: CallState): boolean =>
-  call.decisions.some(({ decision }) => decision === 'approve' || decision === 'edit');
-
-const denial = ({ body }: Answered): string =>
-  `denied by ${body.by ?? 'a person'}${body.reason ? `: ${body.reason}` : ''}`;

@@ -12,7 +12,7 @@ import { until } from '../support/until.ts';
 const modes = ['loop', 'call'] as const;
 
 /** Released by the tests. */
-const gate = { open: () => undefined as void };
+const gate: { open: () => void } = { open: () => undefined };
 const tools = [
   defineTool({
     name: 'hold',
