@@ -20,6 +20,9 @@ import type { Engine } from './engine.ts';
 /** As much of a pause's id as is logged where it is none of ours. */
 const LONGEST_PAUSE_ID = 100;
 
+/** As much as is said of why an answer is refused, in characters. */
+const LONGEST_TEXT = 2_000;
+
 type Raised = EnvelopeOf<'PauseRaised'>['data'] & { readonly agent: string };
 
 /** Logs an answer, its body first (L4); or refuses it, saying what would be accepted (H2). */
@@ -34,47 +37,49 @@ export const acceptAnswer =
         return { kind: 'accepted', pause, decision, lastSeq: log.transcript.lastSeq };
       }
       if (input.logRefusal && !log.terminal) await logRefusal(log, input, refusal);
-      return {
-        kind: 'refused',
-        code: refusal.code,
-        message: refusal.message,
-        fields: refusal.fields,
-        lastSeq: log.transcript.lastSeq,
-      };
+      return { kind: 'refused', ...inShort(refusal), lastSeq: log.transcript.lastSeq };
     } catch (error) {
       engine.sessions.forget(input.session);
       throw toFailure(error);
     }
   };
 
-async function accept(
-  engine: Engine,
-  log: SessionLog,
-  { session, resume, epoch, answer }: AnswerInput,
-): Promise<ApomeshError | null> {
+async function accept(engine: Engine, log: SessionLog, input: AnswerInput): Promise<ApomeshError | null> {
+  const { session, answer } = input;
+  const isAnswered = log.transcript.answered.has(answer.pause);
+  // A try before this one may have come as far as the log.
+  if (isAnswered && problemOfForm(answer) === null && (await put(log, null, input))) return null;
   const root = log.transcript.started?.data.root;
   if (log.terminal) return new SessionTerminalError(session, (root && log.agent(root)?.phase) || 'over');
   const pauses = openPauses(log);
   const raised = pauses.find(({ pause }) => pause === answer.pause);
   if (!raised) {
-    if (log.transcript.answered.has(answer.pause)) return new PauseAnsweredError(session, answer.pause);
+    if (isAnswered) return new PauseAnsweredError(session, answer.pause);
     return new UnknownPauseError(
       session,
-      answer.pause,
+      nameOf(answer),
       pauses.map(({ pause }) => pause),
     );
   }
   const wrong = problemOf(engine, raised, answer);
   if (wrong) return new InvalidAnswerError(answer.pause, wrong, raised.accepts);
+  return (await put(log, raised.agent, input)) ? null : new PauseAnsweredError(session, answer.pause);
+}
+
+/** Logs an answer where the pause has none. Gives whether the one that is logged is this one. */
+async function put(
+  log: SessionLog,
+  agent: string | null,
+  { session, resume, epoch, answer, token }: AnswerInput,
+): Promise<boolean> {
   const { pause, decision, by, ...rest } = answer;
-  const { ref, json } = bodyOf(rest);
+  const { ref, json } = bodyOf({ ...rest, token });
   const data = { pause, decision, ...(by === undefined ? {} : { by }), ref };
   const [logged] = await log.append({ agent: null, resume, epoch }, [
     { into: 'bodies', session, ref, json },
-    draft('PauseAnswered', raised.agent, `answered/${pause}`, data),
+    draft('PauseAnswered', agent, `answered/${pause}`, data),
   ]);
-  const first = logged?.type === 'PauseAnswered' && canonicalJson(logged.data) === canonicalJson(data);
-  return first ? null : new PauseAnsweredError(session, pause);
+  return logged?.type === 'PauseAnswered' && canonicalJson(logged.data) === canonicalJson(data);
 }
 
 const openPauses = (log: SessionLog): Raised[] =>
@@ -84,16 +89,22 @@ const openPauses = (log: SessionLog): Raised[] =>
 
 /** What is wrong with an answer to a pause, or null. */
 function problemOf(engine: Engine, raised: Raised, answer: Answer): string | null {
-  const fault = answerFault(answer);
+  const fault = problemOfForm(answer);
   if (fault !== null) return fault;
   if (!raised.accepts.includes(answer.decision)) return `there is no decision ${answer.decision}`;
-  const bytes = sizeOf(answer);
-  if (typeof bytes === 'string') return bytes;
-  if (bytes > MAX_INLINE_BYTES) return `it is ${bytes} bytes, and at most ${MAX_INLINE_BYTES} are`;
   if (answer.decision === 'happened' && answer.result === undefined)
     return 'happened needs the result that the effect gave';
   if (answer.decision === 'edit') return problemOfEdit(engine, raised, answer.args);
   return null;
+}
+
+/** What is wrong with an answer, whatever it is to, or null. */
+function problemOfForm(answer: Answer): string | null {
+  const fault = answerFault(answer);
+  if (fault !== null) return fault;
+  const bytes = sizeOf(answer);
+  if (typeof bytes === 'string') return bytes;
+  return bytes > MAX_INLINE_BYTES ? `it is ${bytes} bytes, and at most ${MAX_INLINE_BYTES} are` : null;
 }
 
 /** Bytes of an answer, or why JSON cannot carry it. */
@@ -120,6 +131,18 @@ async function logRefusal(
   refusal: ApomeshError,
 ): Promise<void> {
   const id = `refused/${bodyDigest(JSON.stringify(answer))}`;
-  const pause = typeof answer.pause === 'string' ? answer.pause.slice(0, LONGEST_PAUSE_ID).toWellFormed() : '';
-  await log.append({ agent: null, resume, epoch }, [draft('AnswerRefused', null, id, { pause, why: refusal.code })]);
+  const data = { pause: nameOf(answer), why: refusal.code };
+  await log.append({ agent: null, resume, epoch }, [draft('AnswerRefused', null, id, data)]);
+}
+
+/** Whoever sends a signal may put anything in the place of a pause's id. */
+const nameOf = ({ pause }: Answer): string =>
+  typeof pause === 'string' ? pause.slice(0, LONGEST_PAUSE_ID).toWellFormed() : '';
+
+/** A refusal as the history can take it: what is refused may be of any size. */
+function inShort({ code, message, fields }: ApomeshError) {
+  const cut = (text: string) =>
+    text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}...`.toWellFormed() : text;
+  const short = Object.entries(fields).map(([name, value]) => [name, typeof value === 'string' ? cut(value) : value]);
+  return { code, message: cut(message), fields: Object.fromEntries(short) as ApomeshError['fields'] };
 }

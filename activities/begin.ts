@@ -42,15 +42,18 @@ export async function begin(
     maxBodyBytes: engine.limits.maxBodyBytes,
   });
   if (log.agent(agent)?.ending) return { run, pinned };
-  if (input.lost) await strikeLost(engine, input);
+  // The dispatch that was to raise the fence may have failed before it did.
+  const isFenceDue = input.lost || epoch > (log.agent(agent)?.epoch ?? 0);
+  if (isFenceDue) await strikeLost(engine, input);
   const claim: Entry = { into: 'dispatches', session, agent, resume, epoch, slice, worker: engine.worker, claimant };
-  const opening = openingOf(run, input);
-  const taken = input.lost ? [...opening, claim] : [claim, ...opening];
+  const opening = openingOf(run, input, isFenceDue);
+  const taken = isFenceDue ? [...opening, claim] : [claim, ...opening];
   try {
-    const isBorn = log.agent(agent) !== undefined;
-    if (isBorn) await run.open();
-    await run.append([...taken, ...(isBorn ? along(run) : [])]);
-    if (!isBorn) await run.open();
+    // Before the fence is up, the lost dispatch may still log a generation: what it did is read after that.
+    const isSettled = log.agent(agent) !== undefined && !isFenceDue;
+    if (isSettled) await run.open();
+    await run.append([...taken, ...(isSettled ? along(run) : [])]);
+    if (!isSettled) await run.open();
   } catch (error) {
     run.close();
     throw error;
@@ -59,13 +62,17 @@ export async function begin(
 }
 
 /** The events that a dispatch opens with, as far as the log lacks them. */
-function openingOf({ log, pinned }: AgentRun, { agent, epoch, resume, slice, lost }: DispatchInput): Entry[] {
+function openingOf(
+  { log, pinned }: AgentRun,
+  { agent, epoch, resume, slice }: DispatchInput,
+  isFenceDue: boolean,
+): Entry[] {
   const transcript = log.agent(agent);
   const opening: Entry[] = [];
   if (!transcript) {
     opening.push(bornDraft(agent, pinned));
   }
-  if (lost) {
+  if (isFenceDue) {
     const snapshot = transcript?.snapshot?.ordinal ?? null;
     opening.push(draft('AgentResuming', agent, `resuming/${agent}/${resume}.${epoch}`, { epoch, snapshot }));
   }

@@ -8,7 +8,7 @@ import { callsOf } from './calls-of.ts';
 import type { Engine } from './engine.ts';
 import { generateOrEnd } from './generation-step.ts';
 import type { Pulse } from './pulse.ts';
-import { overtaken, reached } from './results.ts';
+import { overtaken, reached, requestOf } from './results.ts';
 
 interface Drive extends Begun {
   readonly engine: Engine;
@@ -46,7 +46,10 @@ async function turn(driving: Drive, action: LoopAction): Promise<DispatchResult 
       return run.transcript.ending ? overtaken(run.log, run.id.agent, run.state.spent) : null;
     case 'calls': {
       const here = action.calls.filter((call) => call.taskQueue === null);
-      if (here.length === 0) return { kind: 'calls', calls: action.calls, pauses: run.openPauses(), ...reached(run) };
+      if (here.length === 0) {
+        const calls = action.calls.map(requestOf);
+        return { kind: 'calls', calls, pauses: run.openPauses(), ...reached(run) };
+      }
       if (pulse.released.aborted && !here.some(({ call }) => run.intents.has(call))) return leave(driving, 'released');
       await settleAll(driving, here);
       return null;
@@ -83,6 +86,8 @@ async function leave(
 async function wait(driving: Drive): Promise<DispatchResult> {
   const { run } = driving;
   await run.append([waitingDraft(driving)]);
+  // One that was answered just before would have to wait for the others.
+  if (next(run.state, driving.pinned.budget, run.elapsedMs()).do !== 'wait') return leave(driving, 'slice');
   return { kind: 'waiting', pauses: run.openPauses(), ...reached(run) };
 }
 

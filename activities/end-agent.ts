@@ -1,5 +1,5 @@
 import type { EndInput } from '../src/contract/activities.ts';
-import { FencedError, SessionTerminalError, toFailure } from '../src/contract/errors.ts';
+import { SessionTerminalError, toFailure } from '../src/contract/errors.ts';
 import type { SessionResult } from '../src/contract/session.ts';
 import { endEntries } from '../src/journal/agent-run.ts';
 import { bodyOf } from '../src/session/digest.ts';
@@ -14,11 +14,13 @@ export const endAgent =
     try {
       const log = await engine.sessions.open(session);
       if (!log.agent(agent)?.ending) {
-        const body = detail === null ? {} : { detail: { into: 'bodies' as const, session, ...bodyOf(detail) } };
+        const body =
+          detail === null ? {} : { detail: { into: 'bodies' as const, session, ...bodyOf(detail.toWellFormed()) } };
         const entries = endEntries(log, agent, ending, body);
         if (!log.agent(agent)) entries.unshift(bornDraft(agent, await engine.sessions.pinned(log)));
-        await log.append({ agent, resume, epoch }, entries).catch((error) => {
-          if (!(error instanceof SessionTerminalError || error instanceof FencedError)) throw error;
+        // By the coordinator, whom a resume fences and no epoch does (W4).
+        await log.append({ agent: null, resume, epoch }, entries).catch((error) => {
+          if (!(error instanceof SessionTerminalError)) throw error;
         });
       }
       const ended = log.agent(agent)?.ending ?? { phase: ending.phase, reason: ending.reason, output: null };

@@ -2,7 +2,7 @@ import { APICallError } from '@ai-sdk/provider';
 import type { Generation, StoredGeneration } from '../src/agent/generation.ts';
 import { type Ending, type LoopOutcome, next } from '../src/agent/loop.ts';
 import type { PinnedAgent } from '../src/agent/shape.ts';
-import { BodyTooLargeError } from '../src/contract/errors.ts';
+import { BodyTooLargeError, UnserializableValueError } from '../src/contract/errors.ts';
 import { type AgentRun, endEntries } from '../src/journal/agent-run.ts';
 import { messageOf } from '../src/journal/attempt.ts';
 import type { Calls } from '../src/journal/calls.ts';
@@ -50,16 +50,18 @@ export async function generateOrEnd(
   const { run, pinned } = begun;
   pulse.tell({ node, call: 'generation' });
   const { deadlineMs } = pinned.budget;
-  const deadline = deadlineMs === null ? [] : [timeLimit(deadlineMs - run.elapsedMs())];
-  const signal = AbortSignal.any([pulse.stopped, ...deadline]);
+  const deadline = deadlineMs === null ? null : timeLimit(deadlineMs - run.elapsedMs());
+  const signal = deadline === null ? pulse.stopped : AbortSignal.any([pulse.stopped, deadline.signal]);
   try {
     await generateNode({ engine, run, pinned, calls, node, signal });
   } catch (error) {
     if (pulse.stopped.aborted) return;
     if (signal.aborted) await run.end({ phase: 'exhausted', reason: 'deadline' });
     else if (error instanceof GenerationFailedError)
-      await run.end(error.ending, { detail: run.row('bodies', 'detail', error.message) });
+      await run.end(error.ending, run.row('bodies', 'detail', error.message));
     else throw error;
+  } finally {
+    deadline?.clear();
   }
 }
 
@@ -99,12 +101,17 @@ function entriesOf(run: AgentRun, stored: StoredGeneration, id: string): Entry[]
     const data = { node, model: run.pinned.model, finish, usage, served: 'fresh', ref: row.ref } as const;
     return [row, draft('GenerationCompleted', run.id.agent, id, data)];
   } catch (error) {
-    if (error instanceof BodyTooLargeError) throw new GenerationFailedError(error.code, error);
+    // Asking again would be paid again, and again.
+    if (error instanceof BodyTooLargeError || error instanceof UnserializableValueError)
+      throw new GenerationFailedError(error.code, error);
     throw error;
   }
 }
 
 function endOf(run: AgentRun, ending: Ending, stored: StoredGeneration): Entry[] {
-  const body = stored.answer === null ? {} : { output: run.row('bodies', 'output', stored.answer) };
+  const body = {
+    ...(stored.answer === null ? {} : { output: run.row('bodies', 'output', stored.answer) }),
+    ...(stored.misfit === null ? {} : { detail: run.row('bodies', 'detail', stored.misfit) }),
+  };
   return endEntries(run.log, run.id.agent, ending, body);
 }

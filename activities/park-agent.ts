@@ -10,7 +10,7 @@ export const parkAgent =
     try {
       const log = await engine.sessions.open(session);
       const id = `waiting/${agent}/${resume}.${epoch}.${slice}`;
-      await log.append({ agent, resume, epoch }, [draft('AgentLifecycle', agent, id, { phase: 'waiting' })]);
+      await log.append({ agent: null, resume, epoch }, [draft('AgentLifecycle', agent, id, { phase: 'waiting' })]);
       return { lastSeq: log.transcript.lastSeq };
     } catch (error) {
       engine.sessions.forget(session);

@@ -1,4 +1,5 @@
 import { nothingSpent } from '../src/agent/budget.ts';
+import type { CallRequest } from '../src/agent/loop.ts';
 import type { AgentRun } from '../src/journal/agent-run.ts';
 import type { SessionLog } from '../src/journal/session-log.ts';
 
@@ -13,3 +14,9 @@ export function overtaken(log: SessionLog, agent: string, spent = nothingSpent) 
   return { kind: 'fenced' as const, resume: log.resumes, epoch: log.agent(agent)?.epoch ?? 0, lastSeq, spent };
 }
 export type Overtaken = ReturnType<typeof overtaken>;
+
+/** A call as it may travel through Temporal: no arguments, no texts (L7). */
+export const requestOf = (request: CallRequest): CallRequest => {
+  const { call, tool, class: toolClass, key, args, approval, taskQueue, timeoutMs, problem } = request;
+  return { call, tool, class: toolClass, key, args, approval, taskQueue, timeoutMs, problem: problem && 'invalid' };
+};

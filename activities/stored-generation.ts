@@ -10,6 +10,9 @@ import type { Json } from '../src/session/json.ts';
 import { effectKey } from '../src/session/keys.ts';
 import type { Engine } from './engine.ts';
 
+/** Far above the names that tools have. */
+const LONGEST_NAME = 128;
+
 /** What is kept of a generation: the answer, and of each call its key, its gate, and what is wrong with it. */
 export function storedGeneration(
   engine: Engine,
@@ -21,20 +24,21 @@ export function storedGeneration(
 ): StoredGeneration {
   const inBatch = new Map<string, number>();
   const calls = made.calls.map((asked, index): StoredCall => {
-    const { id, tool: name, args: input } = asked;
+    const { id, args: input } = asked;
+    const name = loggedName(asked.tool);
     const args = bodyDigest(input);
     const same = callName(name, args);
     const before = inBatch.get(same) ?? 0;
     inBatch.set(same, before + 1);
     const seen = pinned.tools.find((tool) => tool.name === name);
     const tool = seen ? engine.tools.tool(name) : null;
-    const problem = asked.problem ?? (tool ? problemOf(tool, input) : noSuchTool(name, pinned));
+    const problem = asked.problem ?? (tool ? problemOf(tool, input) : noSuchTool(asked.tool, pinned));
     const here = problem !== null || tool === null || tool.taskQueue === engine.taskQueue;
     return {
       id,
       input,
       call: `${node}.${index}`,
-      tool: name || '(none)',
+      tool: name,
       class: seen?.class ?? 'effect',
       key: effectKey({ agent, tool: name, args: input, n: conversation.asked(same) + before }),
       args,
@@ -49,6 +53,9 @@ export function storedGeneration(
   return { v: 1, node, content, finish, usage: usageOf(engine, pinned, made.usage), calls, ...final };
 }
 
+/** The name of a tool as events and timelines carry it: a model may ask for any text at all (L3). */
+const loggedName = (asked: string): string => asked.slice(0, LONGEST_NAME).toWellFormed() || '(none)';
+
 function usageOf({ models }: Engine, pinned: PinnedAgent, usage: Usage): Usage {
   const { inputTokens = 0, outputTokens = 0 } = usage;
   const costUsd = usage.costUsd ?? models.cost(pinned.model, { inputTokens, outputTokens });
@@ -57,7 +64,7 @@ function usageOf({ models }: Engine, pinned: PinnedAgent, usage: Usage): Usage {
 
 function problemOf(tool: Tool, args: Json): string | null {
   try {
-    return tool.check(args);
+    return tool.check(args)?.toWellFormed() ?? null;
   } catch (error) {
     return `the arguments could not be checked: ${messageOf(error)}`;
   }

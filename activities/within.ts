@@ -20,9 +20,9 @@ export async function within<T>(
   work: (begun: Begun, pulse: Pulse) => Promise<T>,
   along: (run: AgentRun, pulse: Pulse) => readonly Entry[] = () => [],
 ): Promise<T | Overtaken> {
-  const { activityId, workflowExecution } = Context.current().info;
+  const { activityId, workflowExecution, heartbeatTimeoutMs } = Context.current().info;
   const { session, agent } = input;
-  const pulse = startPulse(engine.worker, engine.limits.heartbeatTimeoutMs);
+  const pulse = startPulse(engine.worker, heartbeatTimeoutMs ?? engine.limits.heartbeatTimeoutMs);
   let begun: Begun | null = null;
   try {
     begun = await begin(engine, input, `${workflowExecution?.runId}/${activityId}`, needs, (run) => along(run, pulse));

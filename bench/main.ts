@@ -49,8 +49,9 @@ const machine = () =>
 
 async function main(): Promise<void> {
   const { quick, json, names } = wantedOrUsage();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
   const bench = await Bench.open({ quick, say: (line) => process.stderr.write(`${line}\n`) });
+  const stop = () => void bench.close().finally(() => process.exit(130));
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop);
   const figures: Figure[] = [];
   try {
     for (const name of names) figures.push(...((await measures[name]?.(bench)) ?? []));

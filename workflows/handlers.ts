@@ -7,6 +7,7 @@ import {
   defineUpdate,
   log,
   setHandler,
+  uuid4,
 } from '@temporalio/workflow';
 import type { AnswerResult } from '../src/contract/activities.ts';
 import { answerFault } from '../src/contract/answer-fault.ts';
@@ -59,12 +60,15 @@ export function handle(state: SessionState, scope: CancellationScope): void {
 async function accept(state: SessionState, answer: unknown, logRefusal: boolean): Promise<AnswerResult> {
   const { session, resume, epoch } = state.ownAct();
   const given = answerLike(answer);
+  const token = uuid4();
   const result = await CancellationScope.nonCancellable(() =>
-    coordinating().acceptAnswer({ session, resume, epoch, answer: given, logRefusal }),
+    coordinating().acceptAnswer({ session, resume, epoch, answer: given, token, logRefusal }),
   );
   state.reach(result);
-  if (result.kind === 'accepted') {
-    state.answers.push({ pause: result.pause, decision: result.decision });
+  // One that another run of this workflow took (before a reset) counts here too: the agent can go on.
+  const isAnswered = result.kind === 'accepted' || result.code === 'PAUSE_ANSWERED';
+  if (isAnswered && !state.isAnswered(given.pause)) {
+    state.answers.push({ pause: given.pause, decision: result.kind === 'accepted' ? result.decision : '' });
     show(state);
   }
   return result;

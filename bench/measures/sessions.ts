@@ -55,9 +55,8 @@ function timeFigures(none: Runs, alone: Runs, crowds: Runs, sessions: number): F
       {
         'loop-mongo': (ratio) => atLeast(ratio, 4),
         'loop-memory': (ratio) => atLeast(ratio, 10),
-        // At most 1.3 times plain's time.
-        'call-mongo': (ratio) => atLeast(ratio, 0.77),
-        'call-memory': (ratio) => atLeast(ratio, 0.77),
+        'call-mongo': (ratio) => atMost(1 / ratio, 1.3, '× its time'),
+        'call-memory': (ratio) => atMost(1 / ratio, 1.3, '× its time'),
       },
     ),
     ...compared(

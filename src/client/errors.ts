@@ -7,7 +7,7 @@ export class SessionFailedError extends ApomeshError {
   constructor(session: string, phase: TerminalPhase, reason: string | null, detail: string | null) {
     const why = [reason, detail].filter((text) => text !== null).join(': ');
     super(
-      `session ${session} is ${phase}${why && ` (${why})`}; \`apomesh tail ${session}\` shows how it came to that.`,
+      `session ${session} is ${phase}${why && ` (${why})`}; \`apomesh show ${session}\` shows how it came to that.`,
       {
         session,
         phase,

@@ -98,6 +98,7 @@ function checkOptions({ agent, goal, id, durability }: StartOptions): void {
     throw new UsageError('name an agent of the config.', { field: 'agent' });
   if (typeof goal !== 'string') throw new UsageError('the goal is text.', { field: 'goal' });
   canonicalJson({ goal });
+  if (goal.trim() === '') throw new UsageError('say what the session is to do: the goal is empty.', { field: 'goal' });
   const bytes = Buffer.byteLength(goal);
   if (bytes > MAX_INLINE_BYTES) throw new GoalTooLargeError(bytes, MAX_INLINE_BYTES);
   const fault = id === undefined ? null : sessionIdFault(id);

@@ -95,6 +95,8 @@ export interface AnswerInput {
   readonly resume: number;
   readonly epoch: number;
   readonly answer: Answer;
+  /** Names this giving of an answer, however often it is tried: the same answer given again has another. */
+  readonly token: string;
   /** A signal has nobody to tell, so its refusal is logged. */
   readonly logRefusal: boolean;
 }

@@ -9,10 +9,17 @@ export interface AnswerCommands {
   readonly temporal: string;
 }
 
+interface Beside {
+  readonly field: string;
+  readonly sample: Json;
+  /** Stands where only a person knows what to say; left as it is, it is no JSON and refused. */
+  readonly blank?: string;
+}
+
 /** What a decision needs beside its name, with something to fill in. */
-const BESIDE: Readonly<Record<string, { readonly field: string; readonly sample: Json }>> = {
+const BESIDE: Readonly<Record<string, Beside>> = {
   edit: { field: 'args', sample: {} },
-  happened: { field: 'result', sample: null },
+  happened: { field: 'result', sample: null, blank: 'RESULT_AS_JSON' },
   answer: { field: 'text', sample: '...' },
 };
 
@@ -25,14 +32,16 @@ const BESIDE: Readonly<Record<string, { readonly field: string; readonly sample:
 export function answerCommands(session: string, pause: string, decision: string, beside?: Json): AnswerCommands {
   const needed = Object.hasOwn(BESIDE, decision) ? BESIDE[decision] : undefined;
   const value = needed && (beside ?? needed.sample);
-  const given =
-    value === undefined ? '' : typeof value === 'string' && needed?.field === 'text' ? value : JSON.stringify(value);
-  const option = needed ? ` --${needed.field} ${shellWord(given)}` : '';
+  const blank = beside === undefined ? needed?.blank : undefined;
+  const isText = typeof value === 'string' && needed?.field === 'text';
+  const given = blank ?? (isText ? value : JSON.stringify(value));
+  const option = needed && given !== undefined ? ` --${needed.field} ${shellWord(given)}` : '';
   const words = [session, pause, decision].map(shellWord).join(' ');
   const separator = [session, pause, decision].some((word) => word.startsWith('-')) ? '-- ' : '';
+  const temporal = signalCommand(session, { pause, decision, ...(needed && { [needed.field]: value }) });
   return {
     apomesh: `apomesh answer${option} ${separator}${words}`,
-    temporal: signalCommand(session, { pause, decision, ...(needed && { [needed.field]: value }) }),
+    temporal: blank === undefined ? temporal : temporal.replace(/null(?=\}'$)/, blank),
   };
 }
 

@@ -26,7 +26,10 @@ export class SessionLiveError extends ApomeshError {
 export class SessionTerminalError extends ApomeshError {
   readonly code = 'SESSION_TERMINAL';
   constructor(session: string, phase: string) {
-    super(`session ${session} is ${phase} and terminal is final; start another session.`, { session, phase });
+    super(`session ${session} is ${phase} and terminal is final; start another session, with another id.`, {
+      session,
+      phase,
+    });
   }
 }
 

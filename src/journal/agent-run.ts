@@ -178,13 +178,17 @@ export class AgentRun {
     }));
   }
 
-  /** Ends the agent: pauses withdrawn (R7), the terminal phase last (F3), then the completed record (F6). */
-  async end(
-    ending: Ending,
-    body: { output?: BodyRow; detail?: BodyRow } = {},
-    before: readonly Entry[] = [],
-  ): Promise<Envelope[]> {
-    return this.append([...before, ...this.resumed(), ...endEntries(this.log, this.id.agent, ending, body)]);
+  /**
+   * Ends the agent: pauses withdrawn (R7), the terminal phase last (F3), then the completed record (F6). The answer of a
+   * generation that ended it, where a write broke off after that, is its output.
+   */
+  async end(ending: Ending, detail?: BodyRow): Promise<Envelope[]> {
+    const answer = ending === this.#state.ending ? (this.#generation?.answer ?? null) : null;
+    const body = {
+      ...(answer === null ? {} : { output: this.row('bodies', 'output', answer) }),
+      ...(detail ? { detail } : {}),
+    };
+    return this.append([...this.resumed(), ...endEntries(this.log, this.id.agent, ending, body)]);
   }
 
   #follow(event: Envelope): void {

@@ -29,7 +29,8 @@ export async function attempt(
   graceMs: number,
   late: Late = () => undefined,
 ): Promise<Attempted> {
-  const timeout = timeLimit(tool.timeoutMs);
+  const limit = timeLimit(tool.timeoutMs);
+  const timeout = limit.signal;
   const signal = AbortSignal.any([context.signal, timeout]);
   const running = Promise.resolve()
     .then(() => tool.run(args, { ...context, signal }))
@@ -54,25 +55,28 @@ export async function attempt(
     return await Promise.race([running, stopped]);
   } finally {
     isGivenUp = true;
+    limit.clear();
     signal.removeEventListener('abort', onAbort);
   }
 }
 
-/** Runs a tool as often as its retry policy says while it throws (W6). */
+/** Runs a tool as often as its retry policy says while it throws (W6), and while `again` lets it. */
 export async function attempts(
   tool: Tool,
   args: Json,
   context: ToolContext,
   graceMs: number,
   late?: Late,
+  again: () => Promise<boolean> = async () => true,
 ): Promise<Attempted> {
   let waitMs = tool.retry.initialIntervalMs;
   for (let made = 1; ; made += 1) {
     const attempted = await attempt(tool, args, context, graceMs, late);
-    const again =
+    const isWorthIt =
       attempted.of === 'error' || (attempted.of === 'silence' && (tool.class === 'read' || tool.idempotent));
-    if (!again || made >= tool.retry.maximumAttempts || context.signal.aborted) return attempted;
+    if (!isWorthIt || made >= tool.retry.maximumAttempts || context.signal.aborted) return attempted;
     await sleep(waitMs, undefined, { signal: context.signal }).catch(() => undefined);
+    if (!(await again())) return attempted;
     waitMs *= tool.retry.backoffCoefficient;
   }
 }

@@ -12,7 +12,7 @@ import { type Answered, answered, argumentsOf, denial, isApproved } from './answ
 import { type Attempted, attempts, messageOf } from './attempt.ts';
 import { Outcomes } from './outcomes.ts';
 import { draft } from './session-log.ts';
-import { timeLimit } from './time-limit.ts';
+import { LONGEST_TIMER_MS, timeLimit } from './time-limit.ts';
 
 /** An effect that has not begun this long after its intent was sent is asked for anew (E3). */
 const INTENT_LASTS_MS = 1_000;
@@ -84,17 +84,23 @@ export class Calls {
 
   /** Logs the intent where none is fresh, runs the effect, and logs its outcome. */
   async #perform(call: CallState, tool: Tool, args: Json): Promise<void> {
-    const digest = bodyDigest(args);
-    while (performance.now() - (this.#intendedAt.get(call.call) ?? Number.NEGATIVE_INFINITY) > INTENT_LASTS_MS) {
-      if (this.#options.signal.aborted) return;
-      await this.#run.append(this.intent(call, digest));
-    }
+    const intend = () => this.#intend(call, args);
+    if (!(await intend())) return;
     this.#begun.add(call.call);
     const late = (attempted: Attempted) => void this.#outcomes.keepLate(call, attempted);
-    const attempted = await attempts(tool, args, this.#context(call), this.#options.graceMs, late);
+    const attempted = await attempts(tool, args, this.#context(call), this.#options.graceMs, late, intend);
     if (attempted.of !== 'silence') return this.#outcomes.record(call, attempted);
     if (this.#options.signal.aborted) return this.#outcomes.complete(call, 'unknown', attempted.message);
     return this.#afterSilence(call, tool, args, attempted.message);
+  }
+
+  /** Sees to a fresh intent, which a dispatch that has lost the agent does not get; false where the work must stop. */
+  async #intend(call: CallState, args: Json): Promise<boolean> {
+    while (performance.now() - (this.#intendedAt.get(call.call) ?? Number.NEGATIVE_INFINITY) > INTENT_LASTS_MS) {
+      if (this.#options.signal.aborted) return false;
+      await this.#run.append(this.intent(call, bodyDigest(args)));
+    }
+    return true;
   }
 
   /** A Started without Completed that this run did not write (E4). */
@@ -166,15 +172,19 @@ export class Calls {
 
   async #reconcile(call: CallState, tool: Tool, args: Json): Promise<'happened' | 'not-happened' | 'unknown'> {
     if (!tool.reconcile) return 'unknown';
-    const signal = AbortSignal.any([this.#options.signal, timeLimit(tool.timeoutMs)]);
+    const limit = timeLimit(tool.timeoutMs);
+    const signal = AbortSignal.any([this.#options.signal, limit.signal]);
     const { promise: tooLate, reject } = Promise.withResolvers<never>();
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
     let found: Reconciled;
     try {
+      signal.throwIfAborted();
       found = await Promise.race([tool.reconcile(args, { key: call.key, signal }), tooLate]);
     } catch (error) {
       this.#options.log(`reconcile of ${tool.name} failed: ${messageOf(error)}`, { key: call.key });
       return 'unknown';
+    } finally {
+      limit.clear();
     }
     if (found === 'unknown') return 'unknown';
     if (!found.happened) return 'not-happened';
@@ -183,8 +193,8 @@ export class Calls {
   }
 
   async #until(time: number): Promise<void> {
-    const left = time - Date.now();
-    if (left > 0) await sleep(left, undefined, { signal: this.#options.signal });
+    for (let left = time - Date.now(); left > 0; left = time - Date.now())
+      await sleep(Math.min(left, LONGEST_TIMER_MS), undefined, { signal: this.#options.signal });
   }
 
   /** The intent of an earlier run for a call that has no outcome. */

@@ -83,7 +83,10 @@ function providerResult(part: Extract<LanguageModelV4Content, { type: 'tool-resu
 
 /** Some providers repeat ids or leave them empty, and then refuse the conversation that comes of it. */
 function uniqueId(id: string, index: number, calls: readonly AskedCall[]): string {
-  return id === '' || calls.some((call) => call.id === id) ? `${id || 'call'}-${index}` : id;
+  const isTaken = (one: string) => one === '' || calls.some((call) => call.id === one);
+  let unique = id;
+  for (let n = index; isTaken(unique); n += 1) unique = `${id || 'call'}-${n}`;
+  return unique;
 }
 
 function argumentsOf(input: string): { args: Json; problem: string | null } {
@@ -106,10 +109,13 @@ const found = ({ fields }: UnserializableValueError) => `${String(fields['found'
 
 function usageOf({ inputTokens: input, outputTokens: output }: LanguageModelV4Usage): Generation['usage'] {
   return {
-    inputTokens: input.total ?? sum(input.noCache, input.cacheRead, input.cacheWrite),
-    outputTokens: output.total ?? sum(output.text, output.reasoning),
+    inputTokens: count(input.total ?? sum(input.noCache, input.cacheRead, input.cacheWrite)),
+    outputTokens: count(output.total ?? sum(output.text, output.reasoning)),
   };
 }
+
+/** What is no count of tokens (a provider's NaN) would make the log unreadable. */
+const count = (n: number): number => (Number.isFinite(n) && n > 0 ? n : 0);
 
 const sum = (...counts: readonly (number | undefined)[]): number =>
   counts.reduce<number>((all, n) => all + (n ?? 0), 0);

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { UnserializableValueError } from '../contract/errors.ts';
+import { assertJson } from '../session/canonical-json.ts';
 import type { Json, JsonObject } from '../session/json.ts';
 
 /** What a final answer comes to. */
@@ -19,7 +21,10 @@ export function checkOutput(text: string, finish: string, schema: JsonObject | n
   let answer: Json;
   try {
     answer = JSON.parse(text) as Json;
+    assertJson(answer);
   } catch (error) {
+    if (error instanceof UnserializableValueError)
+      return misfit(`it holds ${String(error.fields['found'])} at ${String(error.fields['path'])}`);
     return misfit(`it is not JSON (${(error as Error).message})`);
   }
   const fits = validator(schema).safeParse(answer);

@@ -5,6 +5,7 @@ import type { Durability } from '../session/envelopes.ts';
 import { mongoStores } from '../stores/mongo/stores.ts';
 import { describeTools } from '../tools/toolset.ts';
 import type { MongoConfig, ResolvedConfig } from './config.ts';
+import { inFile } from './in-file.ts';
 
 /** Where MongoDB is when nobody says. */
 const LOCAL_MONGO = 'mongodb://127.0.0.1:27017';
@@ -28,12 +29,12 @@ export function openStores(config: Pick<ResolvedConfig, 'mongo'> | null, given: 
  * @throws {ConfigInvalidError} where an MCP server cannot be reached or lacks a tool.
  */
 export async function resolveAgent(
-  config: Pick<ResolvedConfig, 'agents' | 'tools' | 'mcp'>,
+  config: Pick<ResolvedConfig, 'agents' | 'file' | 'mcp' | 'tools'>,
   name: string,
   durability?: Durability,
 ): Promise<ResolvedStart> {
   const agent = findAgent(config.agents, name);
-  return pinAgent(agent, await describeTools(config, agent.tools), durability);
+  return pinAgent(agent, await inFile(config.file, describeTools(config, agent.tools)), durability);
 }
 
 /** Checks that a pin is there, whole and of a form that this release opens. @throws {PinCorruptError} (P4) */

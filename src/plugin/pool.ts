@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker, WorkerOptions } from '@temporalio/worker';
 import { createActivities, type Engine, Sessions } from '../../activities/index.ts';
 import type { ApomeshActivities } from '../contract/activities.ts';
@@ -7,6 +8,7 @@ import { createModels } from '../models/models.ts';
 import type { Stores } from '../ports/store.ts';
 import { toolset } from '../tools/toolset.ts';
 import type { ResolvedConfig } from './config.ts';
+import { inFile } from './in-file.ts';
 import { Presence } from './presence.ts';
 import { ensureSearchAttributes } from './search-attributes.ts';
 
@@ -67,6 +69,21 @@ export class Pool {
 
   /** Opens the engine, runs, and closes what it opened. The store is ready and the search attributes exist before a task is taken. */
   async run(worker: Worker, next: () => Promise<void>): Promise<void> {
+    const opened: (() => unknown)[] = this.#closesStores ? [() => this.#stores.close()] : [];
+    try {
+      await this.#open(worker, opened).catch(async (error: unknown) => {
+        await letGo(worker, next);
+        throw error;
+      });
+      await next();
+    } finally {
+      this.#activities = null;
+      for (const close of opened.reverse()) await close();
+    }
+  }
+
+  /** @param opened takes what is to be called at the end, even if this fails. */
+  async #open(worker: Worker, opened: (() => unknown)[]): Promise<void> {
     const { identity, taskQueue, namespace } = worker.options;
     const { limits } = this.config;
     const id = `${identity}#${randomUUID().slice(0, 8)}`;
@@ -74,8 +91,10 @@ export class Pool {
     const models = createModels(this.config);
     const { connection } = worker;
     await Promise.all([this.#stores.prepare(), connection && ensureSearchAttributes(connection, namespace)]);
-    const tools = await toolset(this.config);
+    const tools = await inFile(this.config.file, toolset(this.config));
+    opened.push(() => tools.close());
     await presence.start();
+    opened.push(() => presence.stop());
     // Clients load this file too, and not the worker's native part.
     const { Runtime } = await import('@temporalio/worker');
     const log: Engine['log'] = (message, fields) => Runtime.instance().logger.info(message, fields);
@@ -92,18 +111,23 @@ export class Pool {
       alive,
       log,
     });
-    try {
-      await next();
-    } finally {
-      presence.stop();
-      this.#activities = null;
-      await tools.close();
-      if (this.#closesStores) await this.#stores.close();
-    }
   }
 
   #opened(): ApomeshActivities {
     if (!this.#activities) throw new Error('the worker does not run yet');
     return this.#activities;
   }
+}
+
+/** Ends a worker that cannot start, before it takes a task: it would hold on to its connection, and so the process. */
+async function letGo(worker: Worker, next: () => Promise<void>): Promise<void> {
+  let isOver = false;
+  const ended = next()
+    .catch(() => undefined)
+    .finally(() => {
+      isOver = true;
+    });
+  while (!isOver && worker.getState() === 'INITIALIZED') await sleep(10);
+  if (worker.getState() === 'RUNNING') worker.shutdown();
+  await ended;
 }

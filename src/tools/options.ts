@@ -69,11 +69,16 @@ function atLeastOne(field: string, value: number, fits: (value: unknown) => bool
   throw new ConfigInvalidError(field, `${JSON.stringify(value)} is not allowed; the least is 1.`);
 }
 
-/** Whether a call needs a person (H4). A predicate that throws asks for one: it must not let a call pass. */
+/**
+ * Whether a call needs a person (H4). A predicate that throws asks for one: it must not let a call pass. So does one that
+ * gives a promise, which cannot be waited for here.
+ */
 export function needsApproval<Args>(approval: boolean | ((args: Args) => boolean) | undefined, args: Args): boolean {
   if (typeof approval !== 'function') return approval ?? false;
   try {
-    return approval(args);
+    const needed: unknown = approval(args);
+    if (needed instanceof Promise) needed.catch(() => undefined);
+    return Boolean(needed);
   } catch {
     return true;
   }

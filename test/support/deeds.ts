@@ -10,8 +10,8 @@ import { goalModel } from './script.ts';
 export const TIMEOUT_MS = 6_000;
 export const GRACE_MS = 500;
 export const HEARTBEAT_MS = 1_000;
-/** How long the slow model takes to answer. */
-export const LATENCY_MS = 1_500;
+/** The gated model gives its answer to this node, the third, only once that deed may end. */
+export const GATE = 'gate';
 
 const input = z.object({ id: z.string() });
 
@@ -48,9 +48,14 @@ export class Deeds {
     writeFileSync(join(this.folder, `${id}.open`), '');
   }
 
+  /** Waits until a deed may end. */
+  async until(id: string): Promise<void> {
+    while (!existsSync(join(this.folder, `${id}.open`))) await sleep(20, undefined, { ref: false });
+  }
+
   async do(id: string, key: string): Promise<string> {
     this.#write(id, 'begin', key);
-    while (!existsSync(join(this.folder, `${id}.open`))) await sleep(20, undefined, { ref: false });
+    await this.until(id);
     this.#write(id, 'end', key);
     return `${id} was done`;
   }
@@ -102,12 +107,13 @@ export function configOf(folder: string): ApomeshConfig {
     });
   });
   const agents = (['loop', 'call'] as const).flatMap((dispatch) =>
-    ['goals', 'slow'].map((model) =>
+    ['goals', 'gated'].map((model) =>
       defineAgent({ name: `${model}-${dispatch}`, model, instructions: '', tools: Object.keys(options), dispatch }),
     ),
   );
+  const gated = goalModel({ before: async (node) => (node === 2 ? deeds.until(GATE) : undefined) });
   return {
-    models: { goals: goalModel().model, slow: goalModel({ latencyMs: LATENCY_MS }).model },
+    models: { goals: goalModel().model, gated: gated.model },
     tools,
     agents,
     limits: { heartbeatTimeout: HEARTBEAT_MS, doubtGrace: GRACE_MS },

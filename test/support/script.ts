@@ -18,11 +18,17 @@ export const calls = (...asked: readonly (readonly [tool: string, args?: ScriptA
 });
 type ScriptArgs = NonNullable<ScriptStep['calls']>[number]['args'];
 
-export function goalModel(options: ScriptedModelOptions = {}): GoalModel {
+export interface GoalModelOptions extends ScriptedModelOptions {
+  /** Called before each answer, with the number of answers given before. */
+  readonly before?: (node: number) => Promise<void>;
+}
+
+export function goalModel({ before, ...options }: GoalModelOptions = {}): GoalModel {
   const shown = new Map<string, string[]>();
-  const model = scriptedModel((prompt, { node }) => {
+  const model = scriptedModel(async (prompt, { node }) => {
     const goal = goalIn(prompt);
     shown.set(goal, [...(shown.get(goal) ?? []), JSON.stringify(prompt)]);
+    await before?.(node);
     const { steps } = JSON.parse(goal) as { steps: readonly ScriptStep[] };
     return steps[node] ?? { text: 'done' };
   }, options);

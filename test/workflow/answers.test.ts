@@ -133,12 +133,14 @@ describe('an answer', () => {
       ],
       ...[new Uint8Array([1, 2, 3]), new Uint8Array(0)],
       { pause, decision: 'approve', reason: 'x'.repeat(70_000) },
+      { pause: { toString: null }, decision: 'approve' },
+      { pause: 'x'.repeat(1_200_000), decision: 'approve' },
     ];
     for (const answer of garbage) await handle.signal('answer', answer);
     await handle.signal('answer');
     const codes = await until('all are refused', async () => {
       const all = refusals(await session.events());
-      return all.length === 17 && all;
+      return all.length === 19 && all;
     });
     expect(new Set(codes.map(({ why }) => why))).toEqual(new Set(['UNKNOWN_PAUSE', 'INVALID_ANSWER']));
     expect((await session.pauses()).map(({ pause }) => pause)).toEqual([pause]);

@@ -11,6 +11,7 @@ const NEW_LINE = 0x0a;
 
 export async function foldFile(file: string | undefined, { json }: Common): Promise<number> {
   const view = fold(readLog(decoded(await bytesOf(file))));
+  if (view.lastSeq < 0) throw new LogUnreadableError(null, 0, 'there is no envelope');
   await (json ? jsonLine(view) : line(JSON.stringify(view, null, 2)));
   return 0;
 }

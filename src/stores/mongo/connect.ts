@@ -7,7 +7,7 @@ export interface MongoStoresOptions {
   readonly uri: string;
   /** Default `apomesh`. */
   readonly database?: string;
-  /** How long to look for a primary, in milliseconds. Default: what the URI says, else 5,000. */
+  /** How long to look for a primary, in milliseconds. Default: what the URI says, else 4,000. */
   readonly serverSelectionTimeoutMS?: number;
 }
 
@@ -45,7 +45,7 @@ const defaults = {
   appName: 'apomesh',
   // So that a server that was marked as down by an error is looked at again at once, not when it next has news.
   serverMonitoringMode: 'poll',
-  serverSelectionTimeoutMS: 5_000,
+  serverSelectionTimeoutMS: 4_000,
   connectTimeoutMS: 5_000,
   socketTimeoutMS: 30_000,
 } as const satisfies MongoClientOptions;

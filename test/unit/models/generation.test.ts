@@ -2,6 +2,7 @@ import type { LanguageModelV4, LanguageModelV4Content, LanguageModelV4GenerateRe
 import { describe, expect, it } from '@jest/globals';
 import { generate } from '../../../src/models/generate.ts';
 import { generationOf } from '../../../src/models/generation.ts';
+import { checkOutput } from '../../../src/models/output.ts';
 import { assistantMessage, toolMessage } from '../../../src/models/prompt.ts';
 import { scriptedModel } from '../../../src/models/scripted.ts';
 import { canonicalJson } from '../../../src/session/canonical-json.ts';
@@ -58,6 +59,27 @@ describe('what is kept of a generation', () => {
 
   it('W0: calls that the provider ran itself are not ours to run', () => {
     expect(generationOf(resultOf(content)).calls).toEqual([]);
+  });
+
+  it('L8: counts that are none are taken for 0', () => {
+    const usage = {
+      inputTokens: { ...noUsage.inputTokens, total: Number.NaN },
+      outputTokens: { ...noUsage.outputTokens, total: -1 },
+    };
+    expect(generationOf(resultOf([], { usage })).usage).toEqual({ inputTokens: 0, outputTokens: 0 });
+  });
+
+  it('E2: no two calls have the same id, whatever ids the model gives', () => {
+    const call = (toolCallId: string) => ({ type: 'tool-call' as const, toolCallId, toolName: 't', input: '' });
+    const { calls } = generationOf(resultOf(['a-2', 'a', 'a', '', ''].map(call)));
+    expect(new Set(calls.map(({ id }) => id)).size).toBe(5);
+  });
+
+  it('J5: an answer that JSON cannot carry does not fit', () => {
+    const misfitOf = (text: string) => checkOutput(text, 'stop', { type: 'object' }).misfit;
+    expect(misfitOf('{"a":"\\ud83d"}')).toMatch(/lone surrogate at \$\.a/);
+    expect(misfitOf('{"a":1e999}')).toMatch(/Infinity at \$\.a/);
+    expect(misfitOf('{"a":1}')).toBeNull();
   });
 
   it('F2: usage without totals is the sum of its parts', () => {

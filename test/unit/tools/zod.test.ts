@@ -105,6 +105,10 @@ describe('a tool in TypeScript', () => {
         },
       }).approval({}),
     ).toBe(true);
+    const late = (async () => Promise.reject(new Error('no'))) as unknown as () => boolean;
+    expect(zodTool({ ...plain, approval: late }).approval({})).toBe(true);
+    const none = (() => undefined) as unknown as () => boolean;
+    expect(zodTool({ ...plain, approval: none }).approval({})).toBe(false);
     expect(zodTool({ ...plain, approval: true }).approval({})).toBe(true);
     expect(zodTool(plain).approval({})).toBe(false);
   });
