@@ -81,6 +81,7 @@ const pausesOf = async (id: string): Promise<Pause[]> =>
 beforeAll(async () => {
   cwd = await mkdtemp(join(tmpdir(), 'apomesh-cli-'));
   await writeFile(join(cwd, 'apomesh.config.ts'), CONFIG);
+  await symlink(join(import.meta.dirname, '..', '..', 'node_modules'), join(cwd, 'node_modules'));
   worker = await startWorker();
 }, 120_000);
 afterAll(() => rm(cwd, { recursive: true, force: true }));

@@ -69,7 +69,7 @@ export function start(args: readonly string[], { cwd, env = {}, input }: CliOpti
     kill,
     line: (pattern) =>
       until(
-        `a line fits ${pattern}; it said ${said.stderr}`,
+        `a line fits ${pattern}`,
         () =>
           said.stdout
             .split('\n')

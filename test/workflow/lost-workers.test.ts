@@ -115,34 +115,33 @@ describe('a worker that is lost', () => {
     const workers = await twoWorkers();
     const { deeds, survivor } = workers;
     const zombie = await workers.process();
-    const driven = await startBoth(workers, 'goals', (mode) =>
-      ['a', 'b'].map((id) => calls(['tell', { id: `${mode}-${id}` }])),
-    );
-    await untilBoth('the effects run', driven, ({ mode }) => deeds.begun(`${mode}-a`).length === 1);
+    const driven = await startBoth(workers, 'goals', (mode) => [calls(['ask', { id: mode }])]);
+    await untilBoth('the effects run', driven, ({ mode }) => deeds.begun(mode).length === 1);
     zombie.kill('SIGSTOP');
     survivor.run();
-    await untilBoth('the survivor has gone on', driven, ({ mode }) => deeds.begun(`${mode}-b`).length === 1);
+    await untilBoth('the survivor asks about them', driven, async (one) => (await pauseOf(one)) !== undefined);
     const [{ session, agent }] = driven as [Driven];
     const [claim] = await survivor.stores.claims(session.id, agent);
     const isStruck = async () =>
       (await survivor.stores.workers()).find(({ worker }) => worker === claim?.worker)?.struck;
     expect(await isStruck()).toBe(true);
-    for (const { mode } of driven) deeds.open(`${mode}-a`);
+    for (const { mode } of driven) deeds.open(mode);
     zombie.kill('SIGCONT');
     const late = ({ session }: Driven) =>
       survivor.stores.evidence(session.id).then((rows) => rows.find(({ outcome }) => outcome === 'ok'));
     await untilBoth('its late results are kept', driven, async (one) => (await late(one)) !== undefined);
     await until('it beats again, and may be given work', async () => (await isStruck()) === false);
-    for (const { mode } of driven) deeds.open(`${mode}-b`);
     for (const one of driven) {
-      const json = JSON.stringify(`${one.mode}-a was done`);
-      expect(await late(one)).toMatchObject({ call: '1.0', tool: 'tell', epoch: 0, outcome: 'ok', json });
+      const json = JSON.stringify(`${one.mode} was done`);
+      expect(await late(one)).toMatchObject({ call: '1.0', tool: 'ask', epoch: 0, outcome: 'ok', json });
+      expect(ofType(await one.session.events(), 'ToolCallCompleted')).toEqual([]);
+      await one.session.answer((await pauseOf(one)) ?? '', { decision: 'fail', reason: 'it came too late' });
       const events = await finished(one);
-      const [first] = ofType(events, 'ToolCallCompleted');
-      expect(first?.data).toMatchObject({ call: '1.0', outcome: 'unknown' });
+      expect(ofType(events, 'ToolCallCompleted').map(({ data }) => data.outcome)).toEqual(['error']);
       const fence = ofType(events, 'AgentResuming')[0]?.seq ?? 0;
-      expect(events.slice(fence).every(({ writer }) => (writer?.epoch ?? 0) > 0)).toBe(true);
-      expect(deeds.begun(`${one.mode}-a`)).toHaveLength(1);
+      const agents = events.slice(fence).filter(({ type }) => type !== 'PauseAnswered');
+      expect(agents.every(({ writer }) => (writer?.epoch ?? 0) > 0)).toBe(true);
+      expect(deeds.begun(one.mode)).toHaveLength(1);
     }
   });
 });

@@ -31,8 +31,8 @@ describe('startFirst', () => {
     expect(error).toBeInstanceOf(ServiceStartError);
     expect(error).toMatchObject({
       code: 'TEMPORAL_UNREACHABLE',
-      message: 'Temporal could not be started: not a: why a; not b: why b. Do this.',
-      fields: { service: 'Temporal', tried: ['not a: why a', 'not b: why b'] },
+      message: 'Temporal could not be started: a passed over: why a; b passed over: why b. Do this.',
+      fields: { service: 'Temporal', tried: ['a passed over: why a', 'b passed over: why b'] },
     });
   });
 });

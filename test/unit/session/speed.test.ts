@@ -49,7 +49,7 @@ it('F1: fold is linear in the agents born, ended and superseded', () => {
 });
 
 it('F1: evolving one envelope after the other takes time in proportion to their number', () => {
-  const [short, long] = [longLog(6_250, 3), longLog(50_000, 3)];
+  const [short, long] = [longLog(2_500, 3), longLog(20_000, 3)];
   millisecondsOf(() => short.reduce(evolve, empty), 5);
   const once = millisecondsOf(() => short.reduce(evolve, empty), 5);
   const eightfold = millisecondsOf(() => long.reduce(evolve, empty));
