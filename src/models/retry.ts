@@ -55,6 +55,6 @@ function waitAskedFor(error: unknown, backoffMs: number): number | null {
   const millis = Number.parseFloat(headers['retry-after-ms'] ?? '');
   const after = headers['retry-after'] ?? '';
   const seconds = Number.parseFloat(after);
-  const wait = [millis, seconds * 1000, Date.parse(after) - Date.now()].find((ms) => !Number.isNaN(ms));
+  const wait = [millis, seconds * 1000, Math.max(0, Date.parse(after) - Date.now())].find((ms) => !Number.isNaN(ms));
   return wait !== undefined && wait >= 0 && wait < Math.max(LONGEST_WAIT_MS, backoffMs) ? wait : null;
 }
