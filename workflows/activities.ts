@@ -26,7 +26,7 @@ export const driving = (
     ...options,
   });
 
-/** Appends of the coordinator's own: idempotent, so they may run again (L2). */
+/** Appends of the coordinator's own, one at a time (`SessionState.alone`): idempotent, so they may run again (L2). */
 export const coordinating = (): ActivityInterfaceFor<ApomeshActivities> =>
   proxyLocalActivities<ApomeshActivities>({
     startToCloseTimeout: '1 minute',

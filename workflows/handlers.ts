@@ -62,7 +62,7 @@ async function accept(state: SessionState, answer: unknown, logRefusal: boolean)
   const given = answerLike(answer);
   const token = uuid4();
   const result = await CancellationScope.nonCancellable(() =>
-    coordinating().acceptAnswer({ session, resume, epoch, answer: given, token, logRefusal }),
+    state.alone(() => coordinating().acceptAnswer({ session, resume, epoch, answer: given, token, logRefusal })),
   );
   state.reach(result);
   // One that another run of this workflow took (before a reset) counts here too: the agent can go on.

@@ -28,6 +28,7 @@ export class SessionState {
   cancelReason: string | null = null;
   readonly answers: Accepted[];
   #pauses: readonly OpenPause[];
+  #acted: Promise<unknown> = Promise.resolve();
 
   constructor(input: SessionInput) {
     const { carried } = input;
@@ -84,6 +85,16 @@ export class SessionState {
   ownAct(): DispatchId {
     const { session, root, resume } = this.input;
     return { session, agent: root, resume, epoch: this.epoch, slice: this.slice };
+  }
+
+  /**
+   * Runs acts of the coordinator's own one after another. Local activities that overlap are told to the workflow one by
+   * one when they run and all at once when they are replayed, and what follows them would come in another order.
+   */
+  alone<T>(act: () => Promise<T>): Promise<T> {
+    const acting = this.#acted.then(act);
+    this.#acted = acting.catch(() => undefined);
+    return acting;
   }
 
   reach({ lastSeq, spent }: { readonly lastSeq: number; readonly spent?: Spent }): void {

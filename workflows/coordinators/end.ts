@@ -7,7 +7,7 @@ import type { Driven, SessionState } from '../state.ts';
 export async function endRoot(state: SessionState, ending: Ending, detail: string | null = null): Promise<Driven> {
   const { session, agent, resume, epoch } = state.ownAct();
   const ended = await CancellationScope.nonCancellable(() =>
-    coordinating().endAgent({ session, agent, resume, epoch, ending, detail }),
+    state.alone(() => coordinating().endAgent({ session, agent, resume, epoch, ending, detail })),
   );
   state.reach(ended);
   return { of: 'ended', result: { phase: ended.phase, reason: ended.reason, output: ended.output } };

@@ -95,7 +95,7 @@ function followOther(state: SessionState, result: Other): Driven | null {
 
 async function wait(state: SessionState, pauses: readonly string[]): Promise<Driven | null> {
   if (!pauses.some((pause) => state.isAnswered(pause))) {
-    state.reach(await coordinating().parkAgent(state.ownAct()));
+    state.reach(await state.alone(() => coordinating().parkAgent(state.ownAct())));
     state.phase = 'waiting';
     show(state);
   }

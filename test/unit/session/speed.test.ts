@@ -1,7 +1,6 @@
 import { expect, it } from '@jest/globals';
 import type { Envelope } from '../../../src/session/envelopes.ts';
-import { evolve, fold } from '../../../src/session/fold.ts';
-import { empty } from '../../../src/session/view.ts';
+import { fold } from '../../../src/session/fold.ts';
 import { begun, ROOT, ref, SESSION } from '../../support/logs.ts';
 
 /** A long log of many agents, whose calls and keys are all different. */
@@ -46,12 +45,4 @@ it('F1: fold is linear in the agents born, ended and superseded', () => {
   for (let n = 2; n <= 20_000; n++) log.add('AgentLifecycle', `${SESSION}/worker-${n}`, { phase: 'completed' });
   log.add('SessionResumed', ROOT, { resume: 1, cause: 'operator', checkpoint: null, effects: 'reuse' });
   expect(millisecondsOf(() => fold(log.rows))).toBeLessThan(500);
-});
-
-it('F1: evolving one envelope after the other takes time in proportion to their number', () => {
-  const [short, long] = [longLog(2_500, 3), longLog(20_000, 3)];
-  millisecondsOf(() => short.reduce(evolve, empty), 5);
-  const once = millisecondsOf(() => short.reduce(evolve, empty), 5);
-  const eightfold = millisecondsOf(() => long.reduce(evolve, empty));
-  expect(eightfold / Math.max(once, 10)).toBeLessThan(8 * 4);
 });
