@@ -75,7 +75,7 @@ export default defineConfig({
     sliceNodes: 200,
     sliceTime: '5 minutes',
     doubtGrace: '5 seconds',
-    stickyQueueTimeout: '1 second',
+    stickyQueueTimeout: '500 milliseconds',
   },
   mongo: { uri: 'mongodb://db.example/?replicaSet=rs0', database: 'apomesh' },
 });

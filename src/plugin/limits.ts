@@ -17,7 +17,7 @@ export interface LimitsConfig {
   readonly doubtGrace?: Duration;
   /**
    * How long a workflow task waits for the worker that has the workflow in its cache before any other may take it: what
-   * a lost worker costs beyond the heartbeat time-out. From 100 milliseconds to 1 minute; default 1 second.
+   * a lost worker costs beyond the heartbeat time-out. From 100 milliseconds to 1 minute; default 500 milliseconds.
    */
   readonly stickyQueueTimeout?: Duration;
 }
@@ -44,5 +44,5 @@ export const limitRanges = {
   sliceNodes: { least: 1, most: 100_000, byDefault: 200 },
   sliceTime: { least: SECOND, most: 60 * MINUTE, byDefault: 5 * MINUTE },
   doubtGrace: { least: 0, most: 10 * MINUTE, byDefault: 5 * SECOND },
-  stickyQueueTimeout: { least: 100, most: MINUTE, byDefault: SECOND },
+  stickyQueueTimeout: { least: 100, most: MINUTE, byDefault: SECOND / 2 },
 } as const satisfies Record<keyof LimitsConfig, { least: number; most: number; byDefault: number }>;

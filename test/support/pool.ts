@@ -18,6 +18,7 @@ import { ApomeshPlugin } from '../../src/plugin/plugin.ts';
 import type { Stores } from '../../src/ports/store.ts';
 import { memoryStores } from '../../src/stores/memory/stores.ts';
 import { mongoStores } from '../../src/stores/mongo/stores.ts';
+import { until } from './until.ts';
 
 /** Where the tests' Temporal and MongoDB are. */
 export const addressOf = () => process.env['TEMPORAL_ADDRESS'] ?? '127.0.0.1:7233';
@@ -119,7 +120,10 @@ export async function startPool(config: ApomeshConfig, options: PoolOptions = {}
       ran.catch(() => undefined);
     },
     stop: async () => {
-      if (ran && worker.getState() === 'RUNNING') worker.shutdown();
+      // A worker that never ran would hold on to its connection.
+      pool.run();
+      await Promise.race([until('it runs', () => worker.getState() !== 'INITIALIZED'), ran]).catch(() => undefined);
+      if (worker.getState() === 'RUNNING') worker.shutdown();
       await ran?.catch((error: unknown) => {
         if (!(error instanceof GracefulShutdownPeriodExpiredError)) throw error;
       });

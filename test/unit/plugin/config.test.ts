@@ -47,7 +47,7 @@ describe('parseConfig', () => {
       sliceNodes: 200,
       sliceTimeMs: 300_000,
       doubtGraceMs: 5_000,
-      stickyQueueTimeoutMs: 1_000,
+      stickyQueueTimeoutMs: 500,
     });
     expect(mongo).toEqual({ uri: null, database: 'apomesh' });
   });
