@@ -147,8 +147,43 @@ export interface WorkerRegistry {
   claims(session: string, agent: string): Promise<ClaimRow[]>;
 }
 
+/** A session that the boot scan could not take up by itself, or that a person closed (R2). The latest word on a session counts. */
+export interface RecoverableEntry {
+  readonly session: string;
+  readonly class: string;
+  /** A sentence for people. */
+  readonly why: string;
+  /** When it was listed, as ISO 8601. */
+  readonly at: string;
+}
+
+/** A part of what is in the order of session ids. */
+export interface BySession {
+  /** Default: all. */
+  readonly limit?: number;
+  /** The session to go on after. */
+  readonly after?: string;
+}
+
+/** What the boot scan walks, and what it leaves for people. */
+export interface RecoveryIndex {
+  /** Lists a session; replaces what was listed of it. */
+  list(entry: RecoverableEntry): Promise<void>;
+  /** Takes a session off the list. */
+  unlist(session: string): Promise<void>;
+  /** What is listed of a session, or null. */
+  listed(session: string): Promise<RecoverableEntry | null>;
+  /** All that is listed, by session. */
+  allListed(options?: BySession): Promise<RecoverableEntry[]>;
+  /**
+   * Sessions on the log that have no completed record (F6), by session: fewer than `limit` only where there are no more. One that
+   * has a record costs an index entry, and its log is not read.
+   */
+  unfinished(options: BySession & { readonly limit: number }): Promise<string[]>;
+}
+
 /** All that one database gives, behind the ports. */
-export interface Stores extends Journal, EventLog, StateStore, EffectLog, PinStore, WorkerRegistry {
+export interface Stores extends Journal, EventLog, StateStore, EffectLog, PinStore, WorkerRegistry, RecoveryIndex {
   /** Creates what is missing (collections, indexes) and checks that the store can keep the promises. Idempotent. */
   prepare(): Promise<void>;
   close(): Promise<void>;

@@ -1,4 +1,4 @@
-import type { ClaimRow, EvidenceRow } from '../ports/store.ts';
+import type { BySession, ClaimRow, EvidenceRow } from '../ports/store.ts';
 
 /** By (resume, epoch, slice). */
 export const byDispatch = (a: ClaimRow, b: ClaimRow): number =>
@@ -9,3 +9,13 @@ export const byTime = (a: EvidenceRow, b: EvidenceRow): number => compare(a.at, 
 
 /** Order of UTF-8 bytes is not asked for here: any fixed order will do. */
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** A page of what is kept by session. */
+export function pageOf<T>(
+  items: Iterable<T>,
+  sessionOf: (item: T) => string,
+  { limit = Number.POSITIVE_INFINITY, after }: BySession,
+): T[] {
+  const rest = [...items].filter((item) => after === undefined || sessionOf(item) > after);
+  return rest.sort((a, b) => compare(sessionOf(a), sessionOf(b))).slice(0, Math.max(0, limit));
+}

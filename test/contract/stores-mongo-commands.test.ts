@@ -134,6 +134,7 @@ describe('stores: what goes to mongo', () => {
       'events',
       'messages',
       'pins',
+      'recoverable',
       'sessions',
       'snapshots',
       'workers',

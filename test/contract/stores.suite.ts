@@ -3,6 +3,7 @@ import type { Stores } from '../../src/ports/store.ts';
 import { bodyCases } from './stores.bodies.ts';
 import { listCases } from './stores.lists.ts';
 import { logCases } from './stores.log.ts';
+import { recoveryCases } from './stores.recovery.ts';
 
 /** What any implementation of the stores promises. */
 export function storesSuite(name: string, make: () => Promise<Stores>): void {
@@ -17,6 +18,7 @@ export function storesSuite(name: string, make: () => Promise<Stores>): void {
     logCases(() => stores);
     bodyCases(() => stores);
     listCases(() => stores);
+    recoveryCases(() => stores);
 
     it('says where it is', () => {
       expect(stores.address).not.toBe('');

@@ -1,7 +1,8 @@
 import { LogUnreadableError } from '../../contract/errors.ts';
-import type { CompletedRow, EventLog, SessionEntry, SessionPage } from '../../ports/store.ts';
+import type { CompletedRow, EventLog, RecoveryIndex, SessionEntry, SessionPage } from '../../ports/store.ts';
 import type { Envelope } from '../../session/envelopes.ts';
 import { dataText, envelopeText } from '../envelope-text.ts';
+import { pageOf } from '../order.ts';
 
 /** An event on its way in, checked and copied: nobody else can change it. */
 export interface Copy {
@@ -65,6 +66,13 @@ export class Logs {
       return { session, startedAt: at, completed: { phase, reason, lastSeq, at: endedAt } };
     });
   };
+
+  unfinished: RecoveryIndex['unfinished'] = async (page) =>
+    pageOf(
+      [...this.#logs.keys()].filter((session) => !this.#completed.has(session)),
+      (session) => session,
+      page,
+    );
 
   #logOf(session: string): Log {
     let log = this.#logs.get(session);

@@ -2,6 +2,7 @@ import type { Row, Stores } from '../../ports/store.ts';
 import { checkColumns } from '../columns.ts';
 import { Kept } from './kept.ts';
 import { copyOf, Logs } from './logs.ts';
+import { Recoverable } from './recoverable.ts';
 import { Registry } from './registry.ts';
 
 /** The stores in this process's memory, with the same promises but the one to outlive it. What they give is frozen. */
@@ -9,6 +10,7 @@ export function memoryStores(): Stores {
   const kept = new Kept();
   const logs = new Logs(kept.completed);
   const registry = new Registry();
+  const recoverable = new Recoverable();
 
   /** Checks a row, and gives what puts it in place: false where its place is taken. */
   const placing = (row: Row): (() => boolean) => {
@@ -39,6 +41,11 @@ export function memoryStores(): Stores {
     strike: (worker) => registry.strike(worker),
     workers: () => registry.workers(),
     claims: (session, agent) => registry.claims(session, agent),
+    list: (entry) => recoverable.list(entry),
+    unlist: (session) => recoverable.unlist(session),
+    listed: (session) => recoverable.listed(session),
+    allListed: (options) => recoverable.allListed(options),
+    unfinished: logs.unfinished,
     async prepare() {},
     async close() {},
   };

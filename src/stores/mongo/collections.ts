@@ -1,5 +1,5 @@
 import type { Collection, Db } from 'mongodb';
-import type { CompletedRow, EvidenceRow } from '../../ports/store.ts';
+import type { CompletedRow, EvidenceRow, RecoverableEntry } from '../../ports/store.ts';
 
 /** `_id` is `<session>/<id>`, which makes (session, id) unique; an index makes (session, seq) so. */
 export interface EventDoc {
@@ -64,6 +64,9 @@ export interface SessionDoc {
   readonly event: string;
 }
 
+/** `_id` is the session. */
+export type RecoverableDoc = Omit<RecoverableEntry, 'session'> & { readonly _id: string };
+
 /** `_id` is the worker. */
 export interface WorkerDoc {
   readonly _id: string;
@@ -82,6 +85,7 @@ export interface Collections {
   readonly dispatches: ClaimDoc;
   readonly completed: CompletedDoc;
   readonly sessions: SessionDoc;
+  readonly recoverable: RecoverableDoc;
   readonly workers: WorkerDoc;
 }
 

@@ -18,7 +18,9 @@ const indexes = {
   effects: [{ key: { session: 1, key: 1 } }],
   dispatches: [{ key: { session: 1, agent: 1 } }],
   completed: [],
-  sessions: [{ key: { at: -1, session: -1 } }],
+  // The second has all that a scan asks of a session that is over.
+  sessions: [{ key: { at: -1, session: -1 } }, { key: { session: 1, event: 1 } }],
+  recoverable: [],
   workers: [],
 } as const satisfies Record<keyof Collections, readonly IndexDescription[]>;
 

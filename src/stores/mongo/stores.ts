@@ -2,6 +2,7 @@ import type { Stores } from '../../ports/store.ts';
 import { type Mongo, type MongoStoresOptions, openMongo } from './connect.ts';
 import { prepareMongo } from './prepare.ts';
 import { mongoBodies, mongoEffects, mongoEvents, mongoPins } from './read.ts';
+import { mongoRecovery } from './recovery.ts';
 import { mongoRegistry } from './registry.ts';
 import { mongoSessions } from './sessions.ts';
 import { mongoJournal } from './write.ts';
@@ -25,6 +26,7 @@ export function storesOver(mongo: Mongo): Stores {
     ...mongoEffects(mongo),
     ...mongoPins(mongo),
     ...mongoRegistry(mongo),
+    ...mongoRecovery(mongo),
     address: mongo.address,
     prepare: () => prepareMongo(mongo),
     close: () => mongo.client.close(),
