@@ -6,7 +6,7 @@ import { type HostSide, openSide } from './host-sides.ts';
 /** The process of one side: its worker and the client that starts sessions, for every side alike. */
 const options = JSON.parse(process.argv[2] ?? '') as HostOptions;
 
-const tell = (message: FromHost) => process.send?.(message);
+const tell = (message: FromHost) => process.connected && process.send?.(message);
 
 let generations: number[] = [];
 

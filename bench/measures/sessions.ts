@@ -13,12 +13,12 @@ type Runs = ReadonlyMap<Side, readonly RunResult[]>;
 export async function measureSessions(bench: Bench): Promise<Figure[]> {
   const hosts = new Map<Side, HostProcess>();
   for (const side of sideNames) hosts.set(side, await bench.host(side));
-  const rounds = bench.quick ? { alone: 3, crowds: 1 } : { alone: 11, crowds: 5 };
+  const rounds = bench.quick ? { alone: 3, crowds: 1 } : { alone: 11, crowds: 3 };
   const runs = async (what: string, times: number, request: RunRequest): Promise<Runs> => {
     bench.say(`sessions: ${what}`);
     return inTurns(hosts, times, request);
   };
-  await runs('warming up', 1, { sessions: bench.quick ? 16 : 64, atOnce: 8, steps: STEPS });
+  await runs('warming up', 1, { sessions: bench.quick ? 16 : 40, atOnce: 8, steps: STEPS });
   const none = await runs('of no step', rounds.alone, { sessions: 1, atOnce: 1, steps: 0 });
   const alone = await runs(`of ${STEPS} steps, alone`, rounds.alone, { sessions: 1, atOnce: 1, steps: STEPS });
   const crowd = { sessions: AT_ONCE * (bench.quick ? 1 : 2), atOnce: AT_ONCE, steps: STEPS };

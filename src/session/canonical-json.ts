@@ -1,6 +1,6 @@
 import canonicalize from 'canonicalize';
 import { UnserializableValueError } from './error.ts';
-import type { Json } from './json.ts';
+import type { Json, JsonObject } from './json.ts';
 
 /** Below this depth an ancestor cannot be told from a cycle cheaply, so cycles are looked for from here on. */
 const CYCLE_CHECK_DEPTH = 64;
@@ -28,15 +28,34 @@ export function assertJson(value: unknown): asserts value is Json {
 export function canonicalJson(value: unknown): string {
   const walk = new Walk();
   walk.run(value);
-  // With every object's keys in order already, the engine's serializer gives the same text, three times as fast.
-  if (walk.sorted && walk.deepest < NATIVE_DEPTH) return JSON.stringify(value);
+  // With every object's keys in order, the engine's serializer gives the same text, three times as fast.
+  const isNative = walk.deepest < NATIVE_DEPTH;
+  if (isNative && walk.sorted) return JSON.stringify(value);
+  if (isNative && walk.sortable) return JSON.stringify(sortedCopy(value as Json));
   return canonicalize(value) as string;
 }
+
+function sortedCopy(value: Json): Json {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(sortedCopy);
+  const object = value as JsonObject;
+  const copy: Record<string, Json> = {};
+  for (const key of Object.keys(object).sort()) copy[key] = sortedCopy(object[key] as Json);
+  return copy;
+}
+
+/** A key that does not stay where it is put: engines have indexes first, whatever the order, and `__proto__` is no key at all. */
+const isUnruly = (key: string): boolean => {
+  const first = key.charCodeAt(0);
+  return (first >= 48 && first <= 57) || key === '__proto__';
+};
 
 /** One pass over a value, on a stack of its own so that deep nesting cannot overflow the call stack. */
 class Walk {
   /** Whether the keys of every object came in the order of their UTF-16 code units. */
   sorted = true;
+  /** Whether a copy with the keys in that order can be made. */
+  sortable = true;
   deepest = 0;
   /** The containers being walked, outermost first, with their keys (null: an array) and the next child of each. */
   readonly #containers: object[] = [];
@@ -132,6 +151,7 @@ class Walk {
       if (property === undefined || !('value' in property)) this.#refuse('a getter or setter', undefined, key);
       if (!property.enumerable) this.#refuse('a property that is not enumerable', undefined, key);
       if (key < last) this.sorted = false;
+      if (isUnruly(key)) this.sortable = false;
       last = key;
     }
     return keys as string[];

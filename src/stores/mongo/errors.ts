@@ -1,5 +1,4 @@
 import {
-  MongoClientBulkWriteError,
   MongoError,
   MongoInvalidArgumentError,
   MongoNetworkError,
@@ -25,14 +24,11 @@ const TRANSIENT = new Set<unknown>([
  * @param first whether nothing of the same rows was sent before.
  */
 export function writeError(error: unknown, address: string, first: boolean): unknown {
-  const cause = rootOf(error);
-  if (!(error instanceof MongoError) || cause instanceof MongoInvalidArgumentError) return error;
-  const refusal = first ? refusalOf(cause, address) : null;
+  if (!(error instanceof MongoError) || error instanceof MongoInvalidArgumentError) return error;
+  const refusal = first ? refusalOf(error, address) : null;
   if (refusal !== null) return refusal;
-  if (first && cause instanceof MongoServerSelectionError) return new StoreUnreachableError(address, { cause });
-  return new StoreUnknownError(`it is not known what MongoDB at ${address} wrote: ${messageOf(error)}`, {
-    cause: error,
-  });
+  if (first && error instanceof MongoServerSelectionError) return new StoreUnreachableError(address, { cause: error });
+  return new StoreUnknownError(`it is not known what MongoDB at ${address} wrote: ${error.message}`, { cause: error });
 }
 
 /** An error of a read, or of a write to the registry, which may be made again. */
@@ -45,7 +41,7 @@ export function readError(error: unknown, address: string): unknown {
 
 /** An error of the first connection, before which nothing can have been written. */
 export function connectError(error: unknown, address: string): unknown {
-  return refusalOf(rootOf(error), address) ?? new StoreUnreachableError(address, { cause: error });
+  return refusalOf(error, address) ?? new StoreUnreachableError(address, { cause: error });
 }
 
 function isTransient(error: MongoError): boolean {
@@ -60,17 +56,4 @@ function isTransient(error: MongoError): boolean {
 function refusalOf(error: unknown, address: string): ConfigInvalidError | null {
   if (!(error instanceof MongoServerError) || !REFUSALS.has(error.code)) return null;
   return new ConfigInvalidError('mongo', `MongoDB at ${address} refuses: ${error.message}`);
-}
-
-function messageOf(error: MongoError): string {
-  const said =
-    error instanceof MongoClientBulkWriteError ? [...error.writeConcernErrors, ...error.writeErrors.values()] : [];
-  return said.length === 0 ? rootOf(error).message : said.map(({ code, message }) => `${message} (${code})`).join('; ');
-}
-
-/** What the server said of a bulk as a whole, where it said anything. */
-function rootOf(error: unknown): Error {
-  const inner = error instanceof MongoClientBulkWriteError ? error.cause : undefined;
-  if (inner instanceof Error) return inner;
-  return error instanceof Error ? error : new Error(String(error));
 }

@@ -1,4 +1,3 @@
-import type { AnyClientBulkWriteModel } from 'mongodb';
 import { BodyTooLargeError } from '../../contract/errors.ts';
 import type { BodyRow, ClaimRow, CompletedRow, EvidenceRow, PinRow, Row } from '../../ports/store.ts';
 import { checkColumns } from '../columns.ts';
@@ -60,16 +59,6 @@ export function putsOf(row: Row): readonly Put[] {
     default:
       throw new Error(`no such table: ${JSON.stringify(row satisfies never)}`);
   }
-}
-
-/** Of whichever collection. */
-export type AnyDoc = { readonly _id: string };
-
-/** The write of one document; `again` where documents of its kind are known to be there already. */
-export function modelOf({ into, doc }: Put, database: string, again: boolean): AnyClientBulkWriteModel<AnyDoc> {
-  const namespace = `${database}.${into}`;
-  if (!again) return { name: 'insertOne', namespace, document: doc };
-  return { name: 'updateOne', namespace, filter: { _id: doc._id }, update: { $setOnInsert: doc }, upsert: true };
 }
 
 export const bodyId = (session: string, digest: string): string => `${session}/${digest}`;

@@ -1,16 +1,14 @@
-import { type ClientBulkWriteError, MongoClientBulkWriteError } from 'mongodb';
 import type { Journal, Row } from '../../ports/store.ts';
+import { sendBulk } from './bulk.ts';
 import { collection } from './collections.ts';
-import { type Mongo, WRITE_CONCERN } from './connect.ts';
-import { DUPLICATE_KEY, writeError } from './errors.ts';
+import type { Mongo } from './connect.ts';
+import { writeError } from './errors.ts';
 import { isSameEvent } from './events.ts';
 import { Recent } from './recent.ts';
-import { type AnyDoc, isPlace, modelOf, type Place, type Put, putsOf } from './rows.ts';
+import { isPlace, type Place, type Put, putsOf } from './rows.ts';
 
-/** Bounds of one command, well within MongoDB's (48 MB, 100,000 operations), so that the driver never splits it. */
-const MAX_BATCH = { bytes: 32 * 1024 * 1024, puts: 5_000 } as const;
-
-const BULK_OPTIONS = { ordered: true, writeConcern: WRITE_CONCERN } as const;
+/** Bounds of one command, texts alone: with all else it stays within the 16 MiB of a command. */
+const MAX_BATCH = { bytes: 12 * 1024 * 1024, puts: 4_000 } as const;
 
 /** A document on its way, with the number of the row it belongs to. */
 type Sent = Put & { readonly row: number };
@@ -27,7 +25,7 @@ export function mongoJournal(mongo: Mongo): Journal {
     let first = true;
     while (rest.length > 0) {
       const batch = batchOf(rest);
-      const stopped = await send(mongo, batch, again, first);
+      const stopped = await sendBulk(mongo, batch, again, first);
       first = false;
       const acknowledged = stopped ?? batch.length;
       for (const put of batch.slice(0, acknowledged)) if (!isPlace(put)) recent.add(keyOf(put));
@@ -55,26 +53,6 @@ function batchOf(rest: readonly Sent[]): readonly Sent[] {
   });
   return end < 0 ? rest : rest.slice(0, end);
 }
-
-/** Sends one ordered bulk. Gives the index of the document whose key is taken, or null when all are in place. */
-async function send(mongo: Mongo, batch: readonly Sent[], again: boolean, first: boolean): Promise<number | null> {
-  const { client, db, address } = mongo;
-  try {
-    await client.bulkWrite<Record<string, AnyDoc>>(
-      batch.map((put) => modelOf(put, db.databaseName, again && !isPlace(put))),
-      BULK_OPTIONS,
-    );
-    return null;
-  } catch (error) {
-    const [stop] = error instanceof MongoClientBulkWriteError ? stopsOf(error) : [];
-    if (stop === undefined || stop[1].code !== DUPLICATE_KEY) throw writeError(error, address, first);
-    return stop[0];
-  }
-}
-
-/** The write errors of a bulk that is otherwise certain. */
-const stopsOf = (error: MongoClientBulkWriteError): [number, ClientBulkWriteError][] =>
-  error.writeConcernErrors.length > 0 ? [] : [...error.writeErrors];
 
 /** Whether what is in the way is what was to be written: by us, before a result that stayed unknown. */
 async function isOurs({ db, address }: Mongo, put: Place): Promise<boolean> {
