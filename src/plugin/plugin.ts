@@ -6,6 +6,7 @@ import type { Stores } from '../ports/store.ts';
 import { openStores } from './backends.ts';
 import { type ApomeshConfig, type MongoConfig, parseConfig, type ResolvedConfig } from './config.ts';
 import { Pool } from './pool.ts';
+import { prebuiltWorkflows, takesPlainBundle } from './prebuilt-workflows.ts';
 
 export interface ApomeshPluginOptions {
   /** Where the store is; before the config's `mongo`. */
@@ -19,10 +20,13 @@ export interface ApomeshPluginOptions {
 /** The built-in workflows file, beside this one in the same form (source or built). */
 const WORKFLOWS = fileURLToPath(new URL(`../../workflows/index${import.meta.url.slice(-3)}`, import.meta.url));
 
+/** The same bundled, where this package is built. */
+const PREBUILT = new URL('../../workflows/bundle.json', import.meta.url);
+
 /**
  * apomesh as a Temporal plugin: for workers, clients, connections, replay workers and `bundleWorkflowCode`. Registered
- * twice it applies once. A worker without a `workflowsPath` or `workflowBundle` gets the built-in workflows; a workflows
- * file of your own says `export * from 'apomesh/workflow'`.
+ * twice it applies once. A worker without a `workflowsPath` or `workflowBundle` gets the built-in workflows, bundled before where nothing
+ * of its own goes into the bundle; a workflows file of your own says `export * from 'apomesh/workflow'`.
  *
  * @throws {ConfigInvalidError} for a config that is wrong, naming the field.
  */
@@ -89,6 +93,13 @@ export class ApomeshPlugin extends SimplePlugin {
   }
 }
 
-function builtInWorkflows({ workflowsPath, workflowBundle }: Pick<WorkerOptions, 'workflowsPath' | 'workflowBundle'>) {
-  return workflowsPath === undefined && workflowBundle === undefined ? { workflowsPath: WORKFLOWS } : {};
+const isOurs = (plugin: unknown): boolean => plugin instanceof ApomeshPlugin;
+
+/** The workflows of a worker that has none of its own. */
+function builtInWorkflows(
+  options: WorkerOptions | ReplayWorkerOptions,
+): Pick<WorkerOptions, 'workflowsPath' | 'workflowBundle'> {
+  if (options.workflowsPath !== undefined || options.workflowBundle !== undefined) return {};
+  const code = takesPlainBundle(options, isOurs) ? prebuiltWorkflows(PREBUILT) : null;
+  return code === null ? { workflowsPath: WORKFLOWS } : { workflowBundle: { code } };
 }

@@ -1,8 +1,9 @@
-import { cp, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { run } from '../../src/services/commands.ts';
+import { addressOf, unique } from '../support/pool.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
@@ -21,15 +22,30 @@ beforeAll(async () => {
     [tsc, '-p', join(root, 'tsconfig.build.json'), '--outDir', join(packed, 'dist')],
     5 * MINUTES,
   );
+  await symlink(join(root, 'node_modules'), join(packed, 'node_modules'));
+  const bundling = ['--conditions=apomesh:source', join(root, 'build', 'bundle-workflows.ts'), join(packed, 'dist')];
+  await run(process.execPath, bundling, MINUTES);
   for (const name of ['package.json', 'README.md', 'LICENSE', 'src', 'workflows', 'activities']) {
     await cp(join(root, name), join(packed, name), { recursive: true });
   }
   await npm(packed, 'pack', '--ignore-scripts', '--pack-destination', folder);
   const tarball = (await readdir(folder)).find((name) => name.endsWith('.tgz')) ?? '';
-  await writeFile(join(project, 'package.json'), '{ "name": "users-project", "private": true, "type": "module" }\n');
+  const users = { name: 'users-project', private: true, type: 'module', dependencies: await sdk() };
+  await writeFile(join(project, 'package.json'), JSON.stringify(users));
   await npm(project, 'install', '--prefer-offline', '--no-audit', '--no-fund', join(folder, tarball));
 }, 10 * MINUTES);
 afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** The SDK in the versions that are installed here. */
+async function sdk(): Promise<Record<string, string>> {
+  const names = ['activity', 'client', 'common', 'plugin', 'worker', 'workflow'].map((name) => `@temporalio/${name}`);
+  const versions = names.map(async (name) => [name, (await manifestOf(root, name)).version] as const);
+  return Object.fromEntries(await Promise.all(versions));
+}
+
+const manifestFile = (folder: string, name: string): string => join(folder, 'node_modules', name, 'package.json');
+const manifestOf = async (folder: string, name: string): Promise<{ version: string }> =>
+  JSON.parse(await readFile(manifestFile(folder, name), 'utf8'));
 
 const npm = (cwd: string, ...args: string[]): Promise<string> =>
   run('npm', ['--prefix', cwd, ...args], 10 * MINUTES, cwd);
@@ -73,6 +89,50 @@ describe('the package, installed from its tarball into an empty project', () => 
     };
     await writeFile(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['use.ts'] }));
     expect(await node(tsc, '-p', project)).toBe('');
+  });
+
+  describe('runs its workflows', () => {
+    /** A session on a worker with options of its own; gives its output, and whether the worker had to bundle. */
+    const session = async (options = '{}'): Promise<unknown> => {
+      const code = `
+        import { Client, Connection } from '@temporalio/client';
+        import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+        import { ApomeshClient, ApomeshPlugin, defineAgent, defineConfig } from 'apomesh';
+        import { memoryStores, scriptedModel } from 'apomesh/testing';
+        const said = [];
+        Runtime.install({ logger: new DefaultLogger('INFO', ({ message }) => said.push(message)) });
+        const agents = [defineAgent({ name: 'a', model: 'm', instructions: 'Do it.' })];
+        const config = defineConfig({ models: { m: scriptedModel(() => ({ text: 'done' })) }, agents });
+        const plugin = new ApomeshPlugin(config, { stores: memoryStores() });
+        const [address, taskQueue] = ['${addressOf()}', '${unique('package')}'];
+        const [native, connection] = await Promise.all([NativeConnection.connect({ address }), Connection.connect({ address })]);
+        const worker = await Worker.create({ connection: native, taskQueue, plugins: [plugin], ...(${options}) });
+        const apomesh = new ApomeshClient({ client: new Client({ connection, plugins: [plugin] }) });
+        const output = await worker.runUntil(async () =>
+          (await apomesh.sessions.start({ agent: 'a', goal: 'go', taskQueue })).output(),
+        );
+        await Promise.all([native.close(), connection.close()]);
+        console.log(JSON.stringify({ output, bundled: said.some((line) => line.includes('Workflow bundle created')) }));`;
+      return JSON.parse(await node('--input-type=module', '-e', code));
+    };
+
+    it('from the bundle that it brings', async () => {
+      expect(await session()).toEqual({ output: 'done', bundled: false });
+    });
+
+    it("bundled anew where something of the user's goes into the bundle, or another plugin may have a say", async () => {
+      for (const options of ['{ bundlerOptions: {} }', "{ plugins: [plugin, { name: 'another' }] }"])
+        expect(await session(options)).toEqual({ output: 'done', bundled: true });
+    });
+
+    it('bundled anew with another version of the SDK than made the bundle', async () => {
+      const name = '@temporalio/workflow';
+      const before = await readFile(manifestFile(project, name), 'utf8');
+      const altered = { ...JSON.parse(before), version: '1.24.999' };
+      await writeFile(manifestFile(project, name), JSON.stringify(altered));
+      expect(await session()).toEqual({ output: 'done', bundled: true });
+      await writeFile(manifestFile(project, name), before);
+    });
   });
 
   it('brings the command', async () => {
