@@ -79,7 +79,7 @@ async function summaryOf(stores: Pick<Stores, 'read'>, entry: SessionEntry): Pro
     const { reason, lastSeq } = view;
     const phase = (view.root === null ? undefined : view.agents[view.root]?.phase) ?? 'born';
     const endedAt = view.terminal ? (log.at(-1)?.at ?? null) : null;
-    return { ...known, phase, reason, endedAt, lastSeq, pauses: view.pauses.length };
+    return { ...known, phase, reason, endedAt, lastSeq, pauses: view.terminal ? 0 : view.pauses.length };
   } catch (error) {
     if (!(error instanceof LogUnreadableError)) throw error;
     return { ...unknown, unreadable: error.message };

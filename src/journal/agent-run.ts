@@ -246,7 +246,6 @@ export function endEntries(
       session: log.session,
       phase: ending.phase,
       reason: ending.reason,
-      at: new Date().toISOString(),
     });
   }
   return entries;

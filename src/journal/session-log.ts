@@ -16,7 +16,7 @@ export interface Author extends Writer {
 }
 
 /** What goes into one append, in the order it must become durable: bodies before the events that point at them (L4). */
-export type Entry = Exclude<Row, EventRow | CompletedRow> | Omit<CompletedRow, 'lastSeq'> | EventDraft;
+export type Entry = Exclude<Row, EventRow | CompletedRow> | Omit<CompletedRow, 'lastSeq' | 'at'> | EventDraft;
 
 const isDraft = (entry: Entry): entry is EventDraft => 'type' in entry;
 
@@ -230,7 +230,7 @@ export class SessionLog {
   }
 
   #row(entry: Entry, seq: number, at: string, { resume, epoch }: Author): Row {
-    if (!isDraft(entry)) return entry.into === 'completed' ? { ...entry, lastSeq: seq } : entry;
+    if (!isDraft(entry)) return entry.into === 'completed' ? { ...entry, lastSeq: seq, at } : entry;
     const envelope = { v: 1, session: this.session, seq, at, writer: { resume, epoch }, ...entry } as Envelope;
     return { into: 'events', envelope };
   }

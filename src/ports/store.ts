@@ -165,6 +165,16 @@ export interface BySession {
   readonly after?: string;
 }
 
+/** What a rebuild of the indexes went over. */
+export interface RebuiltIndexes {
+  /** Sessions on the log. */
+  readonly sessions: number;
+  /** Those of them that are over, with their completed record. */
+  readonly completed: number;
+  /** Those whose log cannot be read. */
+  readonly unreadable: number;
+}
+
 /** What the boot scan walks, and what it leaves for people. */
 export interface RecoveryIndex {
   /** Lists a session; replaces what was listed of it. */
@@ -180,6 +190,11 @@ export interface RecoveryIndex {
    * has a record costs an index entry, and its log is not read.
    */
   unfinished(options: BySession & { readonly limit: number }): Promise<string[]>;
+  /**
+   * Derives from the logs what sessions are listed by and the completed records (F6), wherever these are missing or say
+   * something else. Drops nothing, and may run at any time and more than once. Reads every log.
+   */
+  rebuildIndexes(): Promise<RebuiltIndexes>;
 }
 
 /** All that one database gives, behind the ports. */

@@ -138,19 +138,6 @@ describe('stores: damage in mongo', () => {
     await expect(stores.read(session)).rejects.toMatchObject({ code: 'LOG_UNREADABLE', fields: { seq: 0 } });
   });
 
-  it('an index of sessions that is lost is made again', async () => {
-    const other = newDatabase();
-    const first = mongoStores({ uri: mongoUri(), database: other });
-    await first.prepare();
-    const session = newSession();
-    await first.write(log(session, 2));
-    await client.db(other).collection('sessions').drop();
-    expect(await first.sessions()).toEqual([]);
-    await first.prepare();
-    expect(await first.sessions()).toEqual([{ session, startedAt: time(0), completed: null }]);
-    await first.close();
-  });
-
   for (const [what, json] of [
     ['flipped', '"abd"'],
     ['cut short', '"ab'],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { RecoverableEntry, Stores } from '../../src/ports/store.ts';
-import { event, log, newSession, started, time } from './stores.rows.ts';
+import { ended, event, generation, log, newSession, started, time } from './stores.rows.ts';
 
 /** What the boot scan is promised. */
 export function recoveryCases(stores: () => Stores): void {
@@ -59,6 +59,37 @@ export function recoveryCases(stores: () => Stores): void {
       for (const limit of [1, 3, 8, 100]) expect(await unfinished(prefix, limit)).toEqual(open);
       expect(await stores().unfinished({ limit: 3, after: prefix })).toEqual(open.slice(0, 3));
       expect(await stores().unfinished({ limit: 0 })).toEqual([]);
+    });
+
+    it('F6: what a lost record said is derived from the log, and nothing of a log that is not over or cannot be read', async () => {
+      const prefix = newSession();
+      const [over, lost, open, gone, wrong] = [0, 1, 2, 3, 4].map((n) => `${prefix}-${n}`) as [
+        string,
+        string,
+        string,
+        string,
+        string,
+      ];
+      for (const session of [over, lost, wrong]) await stores().write(ended(session));
+      await stores().write(log(open, 3));
+      await stores().write([event(started(gone)), event(generation(gone, 2))]);
+      const record = { phase: 'failed', reason: 'diverged', lastSeq: 3, at: time(3) } as const;
+      await stores().write([{ into: 'completed', session: over, ...record }]);
+      await stores().write([{ into: 'completed', session: wrong, ...record, phase: 'completed', lastSeq: 9 }]);
+      expect(await unfinished(prefix, 10)).toEqual([lost, open, gone]);
+      const rebuilt = await stores().rebuildIndexes();
+      expect(rebuilt.completed).toBeGreaterThanOrEqual(3);
+      expect(rebuilt.unreadable).toBeGreaterThanOrEqual(1);
+      expect(await unfinished(prefix, 10)).toEqual([open, gone]);
+      const listed = (await stores().sessions({ limit: 100_000 })).filter(({ session }) => session.startsWith(prefix));
+      const entry = (session: string, completed: typeof record | null) => ({ session, startedAt: time(0), completed });
+      expect(listed.reverse()).toEqual([
+        entry(over, record),
+        entry(lost, record),
+        entry(open, null),
+        entry(gone, null),
+        entry(wrong, record),
+      ]);
     });
 
     it('F6: a session is walked once, though starts of it lost', async () => {

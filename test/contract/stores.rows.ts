@@ -63,6 +63,20 @@ export const event = (envelope: Envelope): EventRow => ({ into: 'events', envelo
 export const log = (session: string, length: number): EventRow[] =>
   Array.from({ length }, (_, seq) => event(seq === 0 ? started(session) : generation(session, seq)));
 
+/** A whole log, of a session that failed. */
+export function ended(session: string): EventRow[] {
+  const agent = `${session}/root-1`;
+  const born = { phase: 'born', parent: null, role: 'root', task: null, config: {}, replaces: null } as const;
+  const phase = (seq: number, id: string, data: EnvelopeOf<'AgentLifecycle'>['data']): EventRow =>
+    event({ v: 1, session, seq, id: `${id}/${agent}`, at: time(seq), type: 'AgentLifecycle', agent, data });
+  return [
+    event(started(session)),
+    phase(1, 'born', born),
+    event(generation(session, 2)),
+    phase(3, 'end', { phase: 'failed', reason: 'diverged' }),
+  ];
+}
+
 export const body = (session: string, value: unknown, into: BodyTable = 'messages'): BodyRow => ({
   into,
   session,

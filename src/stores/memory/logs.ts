@@ -67,9 +67,13 @@ export class Logs {
     });
   };
 
+  names(): string[] {
+    return [...this.#logs.keys()];
+  }
+
   unfinished: RecoveryIndex['unfinished'] = async (page) =>
     pageOf(
-      [...this.#logs.keys()].filter((session) => !this.#completed.has(session)),
+      this.names().filter((session) => !this.#completed.has(session)),
       (session) => session,
       page,
     );

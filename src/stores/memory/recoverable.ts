@@ -2,7 +2,7 @@ import type { BySession, RecoverableEntry, RecoveryIndex } from '../../ports/sto
 import { pageOf } from '../order.ts';
 
 /** The sessions that are left for people. */
-export class Recoverable implements Omit<RecoveryIndex, 'unfinished'> {
+export class Recoverable implements Omit<RecoveryIndex, 'unfinished' | 'rebuildIndexes'> {
   readonly #entries = new Map<string, RecoverableEntry>();
 
   async list(entry: RecoverableEntry): Promise<void> {

@@ -1,5 +1,6 @@
 import type { Row, Stores } from '../../ports/store.ts';
 import { checkColumns } from '../columns.ts';
+import { rebuildCompleted } from '../completed.ts';
 import { Kept } from './kept.ts';
 import { copyOf, Logs } from './logs.ts';
 import { Recoverable } from './recoverable.ts';
@@ -46,6 +47,8 @@ export function memoryStores(): Stores {
     listed: (session) => recoverable.listed(session),
     allListed: (options) => recoverable.allListed(options),
     unfinished: logs.unfinished,
+    rebuildIndexes: () =>
+      rebuildCompleted(logs.names(), logs.read, async (row) => void kept.completed.set(row.session, row)),
     async prepare() {},
     async close() {},
   };

@@ -1,16 +1,20 @@
-import type { BySession, RecoverableEntry, RecoveryIndex } from '../../ports/store.ts';
+import type { BySession, CompletedRow, RecoverableEntry, RecoveryIndex } from '../../ports/store.ts';
+import { rebuildCompleted } from '../completed.ts';
 import { collection, type RecoverableDoc, type SessionDoc } from './collections.ts';
 import type { Mongo } from './connect.ts';
+import { mongoEvents } from './read.ts';
+import { completedDoc } from './rows.ts';
+import type { SessionIndex } from './session-index.ts';
 
-/** Index entries of sessions that are looked at together. */
-const PAGE = 1_000;
+/** Index entries of sessions that are looked at together: of the first page, and of those after it. */
+const PAGES = { first: 1_000, others: 10_000 } as const;
 
 /** First events that are looked up together; some servers compare each document with each key asked for. */
 const FIRSTS_AT_ONCE = 64;
 
 type Entry = Pick<SessionDoc, 'session' | 'event'>;
 
-export function mongoRecovery(mongo: Mongo): RecoveryIndex {
+export function mongoRecovery(mongo: Mongo, index: SessionIndex): RecoveryIndex {
   const { db, attempt } = mongo;
   const recoverable = collection(db, 'recoverable');
   return {
@@ -30,7 +34,15 @@ export function mongoRecovery(mongo: Mongo): RecoveryIndex {
       const options = { sort: { _id: 1 }, ...(limit !== undefined && Number.isFinite(limit) && { limit }) } as const;
       return (await attempt(() => recoverable.find(filter, options).toArray())).map(entryOf);
     },
-    unfinished: ({ limit, after }) => unfinished(mongo, limit, after),
+    async unfinished({ limit, after }) {
+      await index.ensure();
+      return unfinished(mongo, limit, after);
+    },
+    async rebuildIndexes() {
+      await index.rebuild();
+      await index.ensure();
+      return rebuildCompleted(allSessions(mongo), mongoEvents(mongo).read, (row) => putCompleted(mongo, row));
+    },
   };
 }
 
@@ -38,28 +50,29 @@ const entryOf = ({ _id, ...entry }: RecoverableDoc): RecoverableEntry => ({ sess
 
 async function unfinished(mongo: Mongo, limit: number, after: string | undefined): Promise<string[]> {
   const found: string[] = [];
-  for (let last = after; found.length < limit; ) {
-    const page = await pageAfter(mongo, last);
+  let size: number = Math.min(Math.max(limit, PAGES.first), PAGES.others);
+  for (let last = after; found.length < limit; size = PAGES.others) {
+    const page = await pageAfter(mongo, last, size);
     const open = await withoutRecord(mongo, page);
     const eventOf = new Map(open.map(({ session, event }) => [session, event]));
     for (let rest = [...eventOf]; rest.length > 0 && found.length < limit; rest = rest.slice(FIRSTS_AT_ONCE)) {
       found.push(...(await onLog(mongo, rest.slice(0, FIRSTS_AT_ONCE))));
     }
     last = page.at(-1)?.session;
-    if (page.length < PAGE) break;
+    if (page.length < size) break;
   }
   return found.slice(0, limit);
 }
 
 /** From the index alone. A session has several entries where starts of it lost. */
-async function pageAfter({ db, attempt }: Mongo, after: string | undefined): Promise<Entry[]> {
+async function pageAfter({ db, attempt }: Mongo, after: string | undefined, limit: number): Promise<Entry[]> {
   const options = {
     sort: { session: 1 },
     projection: { _id: 0, session: 1, event: 1 },
-    limit: PAGE,
-    batchSize: PAGE + 1,
+    limit,
+    batchSize: limit + 1,
   } as const;
-  const filter = after === undefined ? {} : { session: { $gt: after } };
+  const filter = { session: { $gt: after ?? '' } };
   return attempt(() => collection(db, 'sessions').find<Entry>(filter, options).toArray());
 }
 
@@ -70,7 +83,7 @@ async function withoutRecord({ db, attempt }: Mongo, page: readonly Entry[]): Pr
   const range = { _id: { $gte: first.session, $lte: last.session } };
   const records = await attempt(() =>
     collection(db, 'completed')
-      .find<{ _id: string }>(range, { projection: { _id: 1 }, batchSize: PAGE + 1 })
+      .find<{ _id: string }>(range, { projection: { _id: 1 }, batchSize: page.length + 1 })
       .toArray(),
   );
   const completed = new Set(records.map(({ _id }) => _id));
@@ -92,4 +105,22 @@ async function onLog({ db, attempt }: Mongo, entries: readonly (readonly [string
     if (isThere) sessions.push(session);
   }
   return sessions;
+}
+
+async function* allSessions(mongo: Mongo): AsyncGenerator<string, void, undefined> {
+  for (let last: string | undefined; ; ) {
+    const page = await pageAfter(mongo, last, PAGES.first);
+    yield* new Set(page.map(({ session }) => session));
+    last = page.at(-1)?.session;
+    if (page.length < PAGES.first) return;
+  }
+}
+
+async function putCompleted({ db, attempt }: Mongo, row: CompletedRow): Promise<void> {
+  const completed = collection(db, 'completed');
+  const { _id, ...record } = completedDoc(row);
+  await attempt(async () => {
+    const there = await completed.findOne({ _id, ...record }, { projection: { _id: 1 } });
+    if (there === null) await completed.replaceOne({ _id }, record, { upsert: true });
+  });
 }

@@ -88,7 +88,7 @@ const claimDoc = ({ into, ...claim }: ClaimRow): ClaimDoc => ({
 
 const evidenceDoc = ({ into, id, ...evidence }: EvidenceRow): EvidenceDoc => ({ _id: id, ...evidence });
 
-const completedDoc = ({ into, session, ...record }: CompletedRow): CompletedDoc => ({ _id: session, ...record });
+export const completedDoc = ({ into, session, ...record }: CompletedRow): CompletedDoc => ({ _id: session, ...record });
 
 /** The entry that lists a session by its first event. */
 export const sessionDoc = ({ _id, session, at }: Pick<EventDoc, '_id' | 'session' | 'at'>): SessionDoc => ({

@@ -2,18 +2,20 @@ import type { Filter } from 'mongodb';
 import type { EventLog, SessionEntry, SessionPage } from '../../ports/store.ts';
 import { collection, type EventDoc, type SessionDoc } from './collections.ts';
 import type { Mongo } from './connect.ts';
+import type { SessionIndex } from './session-index.ts';
 
 /** Entries that are looked up together. */
 const PAGE = 64;
 
-export function mongoSessions(mongo: Mongo): Pick<EventLog, 'sessions'> {
-  const index = collection(mongo.db, 'sessions');
+export function mongoSessions(mongo: Mongo, index: SessionIndex): Pick<EventLog, 'sessions'> {
+  const all = collection(mongo.db, 'sessions');
 
   const sessions: EventLog['sessions'] = async ({ limit = 100, before } = {}) => {
+    await index.ensure();
     const entries = new Map<string, SessionEntry>();
     for (let skip = 0; entries.size < limit; skip += PAGE) {
       const options = { sort: { at: -1, session: -1 }, skip, limit: PAGE } as const;
-      const page = await mongo.attempt(() => index.find(olderThan(before), options).toArray());
+      const page = await mongo.attempt(() => all.find(olderThan(before), options).toArray());
       for (const entry of await entriesOf(mongo, page)) {
         if (entries.size < limit && !entries.has(entry.session)) entries.set(entry.session, entry);
       }
@@ -25,7 +27,7 @@ export function mongoSessions(mongo: Mongo): Pick<EventLog, 'sessions'> {
 }
 
 function olderThan(before: SessionPage['before']): Filter<SessionDoc> {
-  if (before === undefined) return {};
+  if (before === undefined) return { session: { $gt: '' } };
   if (typeof before === 'string') return { at: { $lt: before } };
   const { startedAt, session } = before;
   return { $or: [{ at: { $lt: startedAt } }, { at: startedAt, session: { $lt: session } }] };

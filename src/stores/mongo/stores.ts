@@ -4,6 +4,7 @@ import { prepareMongo } from './prepare.ts';
 import { mongoBodies, mongoEffects, mongoEvents, mongoPins } from './read.ts';
 import { mongoRecovery } from './recovery.ts';
 import { mongoRegistry } from './registry.ts';
+import { SessionIndex } from './session-index.ts';
 import { mongoSessions } from './sessions.ts';
 import { mongoJournal } from './write.ts';
 
@@ -18,17 +19,18 @@ export const mongoStores = (options: MongoStoresOptions): Stores => storesOver(o
 
 /** The stores over a database. */
 export function storesOver(mongo: Mongo): Stores {
+  const index = new SessionIndex(mongo);
   return {
     ...mongoJournal(mongo),
     ...mongoEvents(mongo),
-    ...mongoSessions(mongo),
+    ...mongoSessions(mongo, index),
     ...mongoBodies(mongo),
     ...mongoEffects(mongo),
     ...mongoPins(mongo),
     ...mongoRegistry(mongo),
-    ...mongoRecovery(mongo),
+    ...mongoRecovery(mongo, index),
     address: mongo.address,
-    prepare: () => prepareMongo(mongo),
+    prepare: () => prepareMongo(mongo, index),
     close: () => mongo.client.close(),
   };
 }

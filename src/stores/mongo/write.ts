@@ -20,7 +20,7 @@ export function mongoJournal(mongo: Mongo): Journal {
   const write = async (rows: readonly Row[]): Promise<number> => {
     const puts = rows.flatMap((row, index) => putsOf(row).map((put): Sent => ({ ...put, row: index })));
     await mongo.connect();
-    let rest = puts.filter((put) => isPlace(put) || !recent.has(keyOf(put)));
+    let rest = puts.filter((put) => !isLasting(put) || !recent.has(keyOf(put)));
     let again = false;
     let first = true;
     while (rest.length > 0) {
@@ -28,7 +28,7 @@ export function mongoJournal(mongo: Mongo): Journal {
       const stopped = await sendBulk(mongo, batch, again, first);
       first = false;
       const acknowledged = stopped ?? batch.length;
-      for (const put of batch.slice(0, acknowledged)) if (!isPlace(put)) recent.add(keyOf(put));
+      for (const put of batch.slice(0, acknowledged)) if (isLasting(put)) recent.add(keyOf(put));
       rest = rest.slice(acknowledged);
       const [taken] = rest;
       if (stopped === null || taken === undefined) continue;
@@ -44,6 +44,9 @@ export function mongoJournal(mongo: Mongo): Journal {
   };
   return { write };
 }
+
+/** Whether a document stays once it is there: the indexes may be dropped at any time (F6). */
+const isLasting = (put: Put): boolean => !isPlace(put) && put.into !== 'sessions' && put.into !== 'completed';
 
 function batchOf(rest: readonly Sent[]): readonly Sent[] {
   let bytes = 0;
