@@ -66,7 +66,7 @@ const rooms = [
     node: true,
     why: "a program's process loads no store and no worker",
   },
-  { room: 'recovery', rooms: overPorts, packages: ['zod'], node: true, why: 'the boot scan is over ports' },
+  { room: 'recovery', rooms: [...overPorts, 'pins'], node: true, why: 'the boot scan is over ports' },
   {
     room: 'models',
     rooms: overPorts,
@@ -92,7 +92,7 @@ const rooms = [
   {
     room: 'plugin',
     rooms: [...overPorts, 'stores', 'journal', 'pins', 'runtime', 'recovery', 'models', 'tools'],
-    files: ['activities/', 'src/(index|workflow|testing)\\.ts'],
+    files: ['activities/', 'src/client/', 'src/(index|workflow|testing)\\.ts'],
     packages: [
       'zod',
       'ms',

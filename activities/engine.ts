@@ -2,6 +2,7 @@ import type { ToolContext } from '../src/agent/tool.ts';
 import type { Models } from '../src/ports/models.ts';
 import type { Stores } from '../src/ports/store.ts';
 import type { Tools } from '../src/ports/tools.ts';
+import type { Workflows } from '../src/ports/workflows.ts';
 import type { Sessions } from './sessions.ts';
 
 /** Limits that the activities keep. */
@@ -24,6 +25,7 @@ export interface Engine {
   readonly tools: Tools;
   readonly limits: EngineLimits;
   readonly sessions: Sessions;
+  readonly workflows: Workflows;
   /** Id of this worker in the registry (W3). */
   readonly worker: string;
   readonly taskQueue: string;

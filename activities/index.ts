@@ -6,6 +6,8 @@ import { endAgent } from './end-agent.ts';
 import type { Engine } from './engine.ts';
 import { generate } from './generate.ts';
 import { parkAgent } from './park-agent.ts';
+import { resumeSession } from './resume-session.ts';
+import { scanSessions } from './scan-sessions.ts';
 
 export type { Engine } from './engine.ts';
 export { Sessions } from './sessions.ts';
@@ -18,4 +20,6 @@ export const createActivities = (engine: Engine): ApomeshActivities => ({
   acceptAnswer: acceptAnswer(engine),
   parkAgent: parkAgent(engine),
   endAgent: endAgent(engine),
+  resumeSession: resumeSession(engine),
+  scanSessions: scanSessions(engine),
 });

@@ -14,6 +14,7 @@ export type { SessionHandle } from './client/handle.ts';
 export type { SessionSummary } from './client/list.ts';
 export type { Outcome } from './client/output.ts';
 export type { Pause } from './client/pauses.ts';
+export type { Recovery, Resumed, ResumeOptions, ScanOptions } from './client/recovery.ts';
 export type { StartOptions } from './client/start.ts';
 export type { TailOptions } from './client/tail.ts';
 export type { Problem, Verification } from './client/verify.ts';
@@ -28,10 +29,12 @@ export {
   InvalidAnswerError,
   InvalidToolInputError,
   LogUnreadableError,
+  NoBootstrapError,
   PauseAnsweredError,
   PinCorruptError,
   SessionLiveError,
   SessionNotFoundError,
+  SessionStuckError,
   SessionTerminalError,
   StoreUnreachableError,
   TemporalUnreachableError,
@@ -41,15 +44,17 @@ export {
   UnserializableValueError,
   UsageError,
 } from './contract/errors.ts';
+export type { Finding } from './contract/recovery.ts';
 export { draw, randomOf, sessionSeed, stepSeed, uuidOf } from './determinism/randomness.ts';
 export { scriptedModel } from './models/scripted.ts';
 export { type ApomeshConfig, defineConfig } from './plugin/config.ts';
 export { ApomeshPlugin, type ApomeshPluginOptions } from './plugin/plugin.ts';
-export type { Stores } from './ports/store.ts';
+export type { RecoverableEntry, Stores } from './ports/store.ts';
 export { canonicalJson } from './session/canonical-json.ts';
 export { bodyDigest } from './session/digest.ts';
 export { type BodyRef, type Envelope, type EventType, parseEnvelope } from './session/envelopes.ts';
 export { bootstrap, evolve, fold } from './session/fold.ts';
 export type { Json, JsonObject } from './session/json.ts';
 export { effectKey } from './session/keys.ts';
+export type { RecoveryClass } from './session/recovery.ts';
 export { empty, type SessionView } from './session/view.ts';

@@ -1,1 +1,2 @@
+export { apomeshRecovery, apomeshRecoveryTick } from './recovery.ts';
 export { apomeshSession } from './session.ts';

@@ -1,5 +1,12 @@
-import { ApplicationFailure, CancellationScope, CancelledFailure, isCancellation } from '@temporalio/workflow';
+import {
+  ApplicationFailure,
+  CancellationScope,
+  CancelledFailure,
+  isCancellation,
+  workflowInfo,
+} from '@temporalio/workflow';
 import type { SessionInput, SessionResult } from '../src/contract/session.ts';
+import { coordinating } from './activities.ts';
 import { endRoot } from './coordinators/end.ts';
 import { driveByCall } from './coordinators/solo-call.ts';
 import { driveByLoop } from './coordinators/solo-loop.ts';
@@ -14,14 +21,28 @@ import { type Driven, SessionState } from './state.ts';
 export async function apomeshSession(input: SessionInput): Promise<SessionResult> {
   const state = new SessionState(input);
   const scope = new CancellationScope();
+  // Before the handlers, whose acts come after it (R3).
+  const takenUp = takeUp(state);
   handle(state, scope);
   show(state);
-  const driven = await drive(state, scope);
+  const driven: Driven = (await takenUp) ? await drive(state, scope) : { of: 'overtaken' };
   const result = driven.of === 'ended' ? driven.result : await cancelledResult(state, driven);
   state.phase = result.phase;
   state.setPauses([]);
   show(state);
   return closing(result);
+}
+
+/** Takes the session up where its log ends, if that is due. False where somebody else has, or it is over. */
+async function takeUp(state: SessionState): Promise<boolean> {
+  const { session, resume, resuming, carried } = state.input;
+  if (resuming === undefined || carried !== undefined) return true;
+  const claimant = workflowInfo().firstExecutionRunId;
+  const result = await CancellationScope.nonCancellable(() =>
+    state.alone(() => coordinating().resumeSession({ session, resume, claimant, ...resuming })),
+  );
+  if (result.kind === 'resumed') state.goOnFrom(result.carried);
+  return result.kind === 'resumed';
 }
 
 async function drive(state: SessionState, scope: CancellationScope): Promise<Driven> {

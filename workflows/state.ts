@@ -13,35 +13,33 @@ export interface Accepted {
 /** Where a session workflow stands. All that matters is on the log too; this is what drives. */
 export class SessionState {
   readonly input: SessionInput;
-  phase: Phase;
-  epoch: number;
-  slice: number;
+  phase: Phase = 'running';
+  epoch = 0;
+  slice = 0;
   /** The dispatch before was lost, or ran under a fence: the next one raises it (W3). */
-  lost: boolean;
-  lastSeq: number;
-  spent: Spent;
+  lost = false;
+  lastSeq = 0;
+  spent: Spent = nothingSpent;
   /** Loop position (dispatch `call`). */
-  loop: LoopState;
+  loop: LoopState = initialLoop;
   /** What kept the latest dispatch from working, for people. */
   trouble: string | null = null;
   /** Set once the session is to be cancelled. */
   cancelReason: string | null = null;
-  readonly answers: Accepted[];
-  #pauses: readonly OpenPause[];
+  readonly answers: Accepted[] = [];
+  #pauses: readonly OpenPause[] = [];
   #acted: Promise<unknown> = Promise.resolve();
 
   constructor(input: SessionInput) {
-    const { carried } = input;
     this.input = input;
-    this.phase = carried?.phase ?? 'running';
-    this.epoch = carried?.epoch ?? 0;
-    this.slice = carried?.slice ?? 0;
-    this.lost = carried?.lost ?? false;
-    this.lastSeq = carried?.lastSeq ?? 0;
-    this.spent = carried?.spent ?? nothingSpent;
-    this.loop = carried?.loop ?? initialLoop;
-    this.answers = [...(carried?.answers ?? [])];
-    this.#pauses = carried?.pauses ?? [];
+    if (input.carried) this.goOnFrom(input.carried);
+  }
+
+  /** Goes on where another run stood: the one before (C4), or the lost one that the log tells of (R3). */
+  goOnFrom({ phase, epoch, slice, lost, lastSeq, spent, loop, answers, pauses }: SessionCarry): void {
+    Object.assign(this, { phase, epoch, slice, lost, lastSeq, spent, loop });
+    this.answers.push(...answers);
+    this.#pauses = pauses;
   }
 
   get carry(): SessionCarry {

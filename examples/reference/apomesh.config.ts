@@ -77,5 +77,6 @@ export default defineConfig({
     doubtGrace: '5 seconds',
     stickyQueueTimeout: '500 milliseconds',
   },
+  recovery: { every: '10 minutes' },
   mongo: { uri: 'mongodb://db.example/?replicaSet=rs0', database: 'apomesh' },
 });

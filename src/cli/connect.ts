@@ -1,4 +1,5 @@
 import { Client, Connection } from '@temporalio/client';
+import { Recovery } from '../client/recovery.ts';
 import { Sessions } from '../client/sessions.ts';
 import { Temporal } from '../client/temporal.ts';
 import { openStores } from '../plugin/backends.ts';
@@ -33,7 +34,7 @@ async function anyConfig(options: Common): Promise<ResolvedConfig | null> {
  */
 export async function withSessions<T>(
   options: Common,
-  work: (sessions: Sessions) => Promise<T>,
+  work: (sessions: Sessions, recovery: Recovery) => Promise<T>,
   { needsConfig = false }: { needsConfig?: boolean } = {},
 ): Promise<T> {
   const config = needsConfig ? await configOf(options) : await anyConfig(options);
@@ -41,7 +42,8 @@ export async function withSessions<T>(
   const stores = openStores(config, mongoOf(options));
   const connection = Connection.lazy({ address });
   try {
-    return await work(new Sessions(new Temporal(new Client({ connection, namespace })), stores, config));
+    const temporal = new Temporal(new Client({ connection, namespace }));
+    return await work(new Sessions(temporal, stores, config), new Recovery(temporal, stores, config));
   } finally {
     await Promise.all([stores.close(), connection.close()]);
   }

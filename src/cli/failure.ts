@@ -19,6 +19,7 @@ const EXIT: Partial<Record<ErrorCode, ExitCode>> = {
   PAUSE_ANSWERED: 4,
   VERSION_CONFLICT: 4,
   FENCED: 4,
+  NO_BOOTSTRAP: 4,
   LOG_UNREADABLE: 5,
   PIN_CORRUPT: 5,
   BODY_MISSING: 5,

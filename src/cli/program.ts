@@ -1,10 +1,13 @@
 import { createRequire } from 'node:module';
 import { Command, CommanderError, Option } from 'commander';
 import type { ListOptions } from '../client/list.ts';
+import { effectModes } from '../contract/recovery.ts';
 import type { AnswerCommand } from './commands/answer.ts';
 import type { CancelCommand } from './commands/cancel.ts';
 import type { DevCommand } from './commands/dev.ts';
 import type { OutputCommand } from './commands/output.ts';
+import type { RecoverCommand } from './commands/recover.ts';
+import type { ResumeCommand } from './commands/resume.ts';
 import type { StartCommand } from './commands/start.ts';
 import type { TailCommand } from './commands/tail.ts';
 import type { WorkerCommand } from './commands/worker.ts';
@@ -123,6 +126,23 @@ function build(done: (exit: number) => void): Command {
   add<CancelCommand>('cancel <session>', 'ask a session to end', async (options, session = '') =>
     (await import('./commands/cancel.ts')).cancel(session, options),
   ).option('--reason <text>', 'why');
+  add('recoverable', 'sessions that were lost and wait for an operator, each with its class and why', async (options) =>
+    (await import('./commands/recoverable.ts')).recoverable(options),
+  );
+  add<RecoverCommand>(
+    'recover',
+    'see to every session as a boot scan does: resume what was lost, list what needs a person',
+    async (options) => (await import('./commands/recover.ts')).recover(options),
+  ).option('--dry-run', 'say what it would do, and do nothing');
+  add<ResumeCommand>('resume <session>', 'take up a session that was lost', async (options, session = '') =>
+    (await import('./commands/resume.ts')).resume(session, options),
+  )
+    .addOption(
+      new Option('--effects <mode>', 'what replaced agents did is served (reuse) or done again (rerun)')
+        .choices([...effectModes])
+        .default('reuse'),
+    )
+    .option('--takeover', 'end a workflow whose tasks keep failing, and go on without it');
   add('export <session>', "write a session's log, one envelope a line", async (options, session = '') =>
     (await import('./commands/export.ts')).exportLog(session, options),
   );

@@ -3,6 +3,7 @@ import { openStores } from '../plugin/backends.ts';
 import { type ApomeshConfig, type MongoConfig, parseConfig } from '../plugin/config.ts';
 import type { ApomeshPlugin } from '../plugin/plugin.ts';
 import type { Stores } from '../ports/store.ts';
+import { Recovery } from './recovery.ts';
 import { Sessions } from './sessions.ts';
 import { Temporal } from './temporal.ts';
 
@@ -20,6 +21,8 @@ export interface ApomeshClientOptions {
 /** Starts sessions, follows them, and answers what they ask. */
 export class ApomeshClient {
   readonly sessions: Sessions;
+  /** Finding and taking up sessions that were lost. */
+  readonly recovery: Recovery;
   readonly #opened: Stores | null;
 
   /** Connects to nothing yet. @throws {ConfigInvalidError} */
@@ -29,7 +32,9 @@ export class ApomeshClient {
     const opened = () => (plugin && mongo === undefined ? plugin.openStores() : openStores(resolved, mongo));
     const used = stores ?? opened();
     this.#opened = stores !== undefined || (mongo === undefined && plugin?.hasOwnStores) ? null : used;
-    this.sessions = new Sessions(new Temporal(client), used, resolved);
+    const temporal = new Temporal(client);
+    this.sessions = new Sessions(temporal, used, resolved);
+    this.recovery = new Recovery(temporal, used, resolved);
   }
 
   /** Closes the connection to MongoDB, if this client made one. Temporal's is the caller's. */

@@ -23,8 +23,8 @@ export class SessionStoppedError extends ApomeshError {
   readonly code = 'SESSION_STOPPED';
   constructor(session: string, status: string) {
     super(
-      `Temporal no longer runs session ${session} (${status}), and its log has not ended; nothing more comes of it ` +
-        'unless it is resumed.',
+      `Temporal no longer runs session ${session} (${status}), and its log has not ended; take it up again with ` +
+        `\`apomesh resume ${session}\`.`,
       { session, status },
     );
   }

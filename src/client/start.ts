@@ -1,11 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
-import { BodyTooLargeError, SessionLiveError, UsageError } from '../contract/errors.ts';
-import { AGENT, PHASE } from '../contract/search-attributes.ts';
-import { DEFAULT_TASK_QUEUE, MAX_INLINE_BYTES, SESSION_WORKFLOW, type SessionInput } from '../contract/session.ts';
+import { BodyTooLargeError, UsageError } from '../contract/errors.ts';
+import { DEFAULT_TASK_QUEUE, MAX_INLINE_BYTES, type SessionInput } from '../contract/session.ts';
 import type { resolveAgent } from '../plugin/backends.ts';
 import type { ResolvedConfig } from '../plugin/config.ts';
-import { ensureSearchAttributes } from '../plugin/search-attributes.ts';
 import type { Row, Stores } from '../ports/store.ts';
 import { formatAgentRef, sessionIdFault } from '../session/agent-ref.ts';
 import { canonicalJson } from '../session/canonical-json.ts';
@@ -13,7 +10,6 @@ import { bodyDigest } from '../session/digest.ts';
 import { type Durability, durabilities } from '../session/envelopes.ts';
 import { GoalTooLargeError } from './errors.ts';
 import { assertFree, type FirstEvent, logFirstEvent, taken } from './first-event.ts';
-import { isMissingSearchAttribute } from './search-attributes.ts';
 import type { Temporal } from './temporal.ts';
 
 /** What a session is to work on, and by whom. */
@@ -89,7 +85,7 @@ export async function startSession(starter: Starter, options: StartOptions): Pro
     startedAt: Date.parse(logged.at),
     heartbeatTimeoutMs: starter.config.limits.heartbeatTimeoutMs,
   };
-  await startWorkflow(temporal, input, taskQueue);
+  await temporal.start(input, taskQueue);
   return session;
 }
 
@@ -118,32 +114,4 @@ function newId(agent: string): string {
 async function assertUnknown({ temporal, stores }: Starter, event: FirstEvent): Promise<void> {
   const [workflow] = await Promise.all([temporal.describe(event.session), assertFree(stores, event)]);
   if (workflow !== null) throw taken(event.session, await stores.read(event.session));
-}
-
-async function startWorkflow(temporal: Temporal, input: SessionInput, taskQueue: string): Promise<void> {
-  const start = () =>
-    temporal.call(() =>
-      temporal.client.workflow.start(SESSION_WORKFLOW, {
-        workflowId: input.session,
-        taskQueue,
-        args: [input],
-        workflowIdReusePolicy: 'REJECT_DUPLICATE',
-        workflowIdConflictPolicy: 'FAIL',
-        staticSummary: `session of ${input.agent}`,
-        typedSearchAttributes: [
-          { key: AGENT, value: input.agent },
-          { key: PHASE, value: 'running' },
-        ],
-      }),
-    );
-  try {
-    await start().catch(async (error: unknown) => {
-      if (!isMissingSearchAttribute(error)) throw error;
-      await temporal.call(() => ensureSearchAttributes(temporal.client.connection, temporal.namespace));
-      await start();
-    });
-  } catch (error) {
-    if (error instanceof WorkflowExecutionAlreadyStartedError) throw new SessionLiveError(input.session);
-    throw error;
-  }
 }

@@ -1,6 +1,15 @@
 import { type Client, isGrpcServiceError, ServiceError } from '@temporalio/client';
-import { NamespaceNotFoundError, WorkflowNotFoundError } from '@temporalio/common';
-import { TemporalUnreachableError, UsageError } from '../contract/errors.ts';
+import {
+  NamespaceNotFoundError,
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowNotFoundError,
+} from '@temporalio/common';
+import { SessionLiveError, TemporalUnreachableError, UsageError } from '../contract/errors.ts';
+import { AGENT, PHASE } from '../contract/search-attributes.ts';
+import { SESSION_WORKFLOW, type SessionInput } from '../contract/session.ts';
+import { ensureSearchAttributes } from '../plugin/search-attributes.ts';
+import type { WorkflowState, Workflows } from '../ports/workflows.ts';
+import { isMissingSearchAttribute } from './search-attributes.ts';
 
 /** How long Temporal has to answer, in milliseconds; the SDK's pause between two tries may add some 3 seconds. */
 const PATIENCE_MS = 4_000;
@@ -11,14 +20,11 @@ const GONE = new Set<number>([1, 4, 14]);
 /** What gRPC says of a server that is none of its own, such as the Web UI's. */
 const NO_GRPC = /HTTP status code|protocol error/i;
 
-/** What Temporal knows of a session. */
-export interface WorkflowState {
-  /** `RUNNING`, `COMPLETED`, `FAILED`, `TERMINATED` … */
-  readonly status: string;
-}
+/** What Temporal has as status of a workflow that has not ended. */
+const OPEN: ReadonlySet<string> = new Set(['RUNNING', 'PAUSED']);
 
 /** Temporal, with every request bounded in time. */
-export class Temporal {
+export class Temporal implements Workflows {
   readonly client: Client;
   readonly namespace: string;
   readonly address: string;
@@ -42,13 +48,52 @@ export class Temporal {
     }
   }
 
-  /** Null where Temporal does not know the session (any more). */
   async describe(session: string): Promise<WorkflowState | null> {
     try {
-      const { status } = await this.call(() => this.client.workflow.getHandle(session).describe());
-      return { status: status.name };
+      const { status, runId, raw } = await this.call(() => this.client.workflow.getHandle(session).describe());
+      const attempt = raw.pendingWorkflowTask?.attempt ?? 1;
+      return { status: status.name, isOpen: OPEN.has(status.name), runId, failedTasks: attempt - 1 };
     } catch (error) {
       if (error instanceof WorkflowNotFoundError) return null;
+      throw error;
+    }
+  }
+
+  async start(input: SessionInput, taskQueue: string): Promise<string> {
+    const start = () =>
+      this.call(() =>
+        this.client.workflow.start(SESSION_WORKFLOW, {
+          workflowId: input.session,
+          taskQueue,
+          args: [input],
+          workflowIdReusePolicy: input.resume === 0 ? 'REJECT_DUPLICATE' : 'ALLOW_DUPLICATE',
+          workflowIdConflictPolicy: 'FAIL',
+          staticSummary: `session of ${input.agent}`,
+          typedSearchAttributes: [
+            { key: AGENT, value: input.agent },
+            { key: PHASE, value: 'running' },
+          ],
+        }),
+      );
+    try {
+      const handle = await start().catch(async (error: unknown) => {
+        if (!isMissingSearchAttribute(error)) throw error;
+        await this.call(() => ensureSearchAttributes(this.client.connection, this.namespace));
+        return start();
+      });
+      return handle.firstExecutionRunId;
+    } catch (error) {
+      if (error instanceof WorkflowExecutionAlreadyStartedError) throw new SessionLiveError(input.session);
+      throw error;
+    }
+  }
+
+  async terminate(session: string, runId: string, reason: string): Promise<boolean> {
+    try {
+      await this.call(() => this.client.workflow.getHandle(session, runId).terminate(reason));
+      return true;
+    } catch (error) {
+      if (error instanceof WorkflowNotFoundError) return false;
       throw error;
     }
   }

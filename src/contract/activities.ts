@@ -1,6 +1,7 @@
 import type { Spent } from '../agent/budget.ts';
 import type { CallRequest, Ending } from '../agent/loop.ts';
 import type { CallOutcome, Usage } from '../session/envelopes.ts';
+import type { ResumeInput, ResumeResult, ScanInput, ScanPage } from './recovery.ts';
 import type { Answer, OpenPause, SessionResult } from './session.ts';
 
 /** Which attempt at driving which agent an activity belongs to. */
@@ -125,6 +126,10 @@ export interface ApomeshActivities {
   parkAgent(input: DispatchId): Promise<Reached>;
   /** Ends an agent that no dispatch drives. */
   endAgent(input: EndInput): Promise<Reached & SessionResult>;
+  /** Takes a session up that was lost: logs SessionResumed, under a claim (R3, R5). */
+  resumeSession(input: ResumeInput): Promise<ResumeResult>;
+  /** One page of the boot scan (R2). */
+  scanSessions(input: ScanInput): Promise<ScanPage>;
 }
 
 /** What a worker shows of an agent in its heartbeats. */

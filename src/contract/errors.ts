@@ -22,6 +22,28 @@ export class SessionLiveError extends ApomeshError {
   }
 }
 
+/** R4: the session's workflow is open and its tasks keep failing. */
+export class SessionStuckError extends ApomeshError {
+  readonly code = 'SESSION_LIVE';
+  constructor(session: string, why: string) {
+    super(
+      `session ${session} is stuck: ${why}. Deploy a worker that can go on with it, or end that workflow and go on without it: ` +
+        `\`apomesh resume ${session} --takeover\`.`,
+      { session, why },
+    );
+  }
+}
+
+/** R2: the log has no SessionStarted, so there is nothing to resume from. */
+export class NoBootstrapError extends ApomeshError {
+  readonly code = 'NO_BOOTSTRAP';
+  constructor(session: string) {
+    super(`the log of session ${session} has no SessionStarted, so nobody can resume it; start another session.`, {
+      session,
+    });
+  }
+}
+
 /** F3, R6: the session is over. Field `phase` is the root's last. */
 export class SessionTerminalError extends ApomeshError {
   readonly code = 'SESSION_TERMINAL';

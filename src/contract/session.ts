@@ -4,6 +4,7 @@ import type { LoopState } from '../agent/loop.ts';
 import type { ResolvedBudget } from '../agent/shape.ts';
 import type { BodyRef, PauseKind, Phase, TerminalPhase } from '../session/envelopes.ts';
 import type { Json } from '../session/json.ts';
+import type { Resuming } from './recovery.ts';
 
 export const SESSION_WORKFLOW = 'apomeshSession';
 export const DEFAULT_TASK_QUEUE = 'apomesh';
@@ -71,6 +72,8 @@ export interface SessionInput {
   readonly agent: string;
   /** Which resume this run drives; 0 for the first. */
   readonly resume: number;
+  /** Set where the run is to take the session up first (R3). */
+  readonly resuming?: Resuming;
   readonly dispatch: DispatchMode;
   readonly budget: ResolvedBudget;
   /** Digest of the goal, for people: the goal itself does not travel through Temporal. */

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Budget, DispatchMode } from '../agent/agent.ts';
 import type { ResolvedBudget } from '../agent/shape.ts';
 import { durabilities } from '../session/envelopes.ts';
-import { limitRanges, type ResolvedLimits } from './limits.ts';
+import { limitRanges, type ResolvedLimits, scanInterval } from './limits.ts';
 
 /** Of SemVer 2.0.0, as semver.org suggests it. */
 const SEMVER =
@@ -35,7 +35,7 @@ function parseText(text: string): number {
   }
 }
 
-type Range = (typeof limitRanges)[keyof typeof limitRanges];
+type Range = { readonly least: number; readonly most: number; readonly byDefault: number };
 
 const fits = (range: Range) => (value: number) => value >= range.least && value <= range.most;
 
@@ -208,6 +208,7 @@ export const configSchema = z.strictObject({
     .default({}),
   agents: z.array(agentSchema).default([]),
   limits: limitsSchema.prefault({}),
+  recovery: z.union([z.literal(false), z.strictObject({ every: timeWithin(scanInterval) })]).prefault({}),
   mongo: z
     .strictObject({
       uri: z

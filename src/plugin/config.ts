@@ -1,4 +1,5 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
+import type { Duration } from '@temporalio/common';
 import type { z } from 'zod';
 import type { AgentDefinition } from '../agent/agent.ts';
 import type { McpServerDefinition } from '../agent/mcp.ts';
@@ -19,6 +20,12 @@ export interface MongoConfig {
   readonly database?: string;
 }
 
+/** How sessions that were lost are found. */
+export interface RecoveryConfig {
+  /** How often Temporal asks for a scan, besides each start of a worker. From 1 second to 1 day; default 10 minutes. */
+  readonly every?: Duration;
+}
+
 /** What one worker pool can do. Every field may be left out. */
 export interface ApomeshConfig {
   /** By exact name a model of the AI SDK 7, by pattern (`openai/*`) a provider that makes one of what stands for the `*`. */
@@ -30,6 +37,8 @@ export interface ApomeshConfig {
   readonly mcp?: Readonly<Record<string, McpServerDefinition>>;
   readonly agents?: readonly AgentDefinition[];
   readonly limits?: LimitsConfig;
+  /** The boot scan that workers of this pool ask for (R1); false: they do not. */
+  readonly recovery?: RecoveryConfig | false;
   readonly mongo?: MongoConfig;
 }
 
@@ -43,6 +52,8 @@ export interface ResolvedConfig {
   readonly mcp: Readonly<Record<string, McpServerDefinition>>;
   readonly agents: readonly ResolvedAgent[];
   readonly limits: ResolvedLimits;
+  /** Null: workers ask for no scan. */
+  readonly recovery: { readonly everyMs: number } | null;
   readonly mongo: { readonly uri: string | null; readonly database: string };
 }
 
@@ -66,7 +77,7 @@ export function parseConfig(value: unknown, file: string | null): ResolvedConfig
   if (isResolved(value)) return value;
   const parsed = configSchema.safeParse(value);
   if (!parsed.success) throw report(parsed.error.issues.map(problemOf), file);
-  const { models, prices, agents, limits, mongo } = parsed.data;
+  const { models, prices, agents, limits, recovery, mongo } = parsed.data;
   const given = value as ApomeshConfig;
   const config: ResolvedConfig = {
     file,
@@ -76,6 +87,7 @@ export function parseConfig(value: unknown, file: string | null): ResolvedConfig
     mcp: given.mcp ?? {},
     agents: agents.map(({ coordination: _solo, ...agent }) => agent),
     limits,
+    recovery: recovery === false ? null : { everyMs: recovery.every },
     mongo: { uri: mongo.uri ?? null, database: mongo.database },
   };
   const problems = crossCheck(config);

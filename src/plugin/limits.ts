@@ -46,3 +46,6 @@ export const limitRanges = {
   doubtGrace: { least: 0, most: 10 * MINUTE, byDefault: 5 * SECOND },
   stickyQueueTimeout: { least: 100, most: MINUTE, byDefault: SECOND / 2 },
 } as const satisfies Record<keyof LimitsConfig, { least: number; most: number; byDefault: number }>;
+
+/** Time between two scans that Temporal's schedule asks for (R1). */
+export const scanInterval = { least: SECOND, most: 24 * 60 * MINUTE, byDefault: 10 * MINUTE } as const;

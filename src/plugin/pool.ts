@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from '@temporalio/client';
 import type { Worker, WorkerOptions } from '@temporalio/worker';
 import { createActivities, type Engine, Sessions } from '../../activities/index.ts';
+import { Temporal } from '../client/temporal.ts';
 import type { ApomeshActivities } from '../contract/activities.ts';
 import { ConfigInvalidError } from '../contract/errors.ts';
 import { createModels } from '../models/models.ts';
 import type { Stores } from '../ports/store.ts';
 import { toolset } from '../tools/toolset.ts';
+import { askForScans } from './boot-scan.ts';
 import type { ResolvedConfig } from './config.ts';
 import { inFile } from './in-file.ts';
 import { Presence } from './presence.ts';
@@ -19,6 +22,8 @@ const NAMES = [
   'acceptAnswer',
   'parkAgent',
   'endAgent',
+  'resumeSession',
+  'scanSessions',
 ] as const satisfies readonly (keyof ApomeshActivities)[];
 
 type AnyActivity = (input: never) => Promise<unknown>;
@@ -99,6 +104,12 @@ export class Pool {
     const { Runtime } = await import('@temporalio/worker');
     const log: Engine['log'] = (message, fields) => Runtime.instance().logger.info(message, fields);
     const sessions = new Sessions(this.#stores);
+    const { dataConverter } = worker.options;
+    const client = new Client({
+      namespace,
+      ...(connection && { connection }),
+      ...(dataConverter && { dataConverter }),
+    });
     const alive = () => presence.alive();
     this.#activities = createActivities({
       stores: this.#stores,
@@ -106,11 +117,18 @@ export class Pool {
       tools,
       limits,
       sessions,
+      workflows: new Temporal(client),
       worker: id,
       taskQueue,
       alive,
       log,
     });
+    if (connection && this.config.recovery !== null) {
+      // Sessions can be run without: the next worker that starts asks again.
+      await askForScans(client, taskQueue, this.config.recovery.everyMs).catch((error: unknown) =>
+        Runtime.instance().logger.warn(`no boot scan could be asked for: ${error}`),
+      );
+    }
   }
 
   #opened(): ApomeshActivities {

@@ -9,6 +9,7 @@ export type ErrorCode =
   | 'SESSION_NOT_FOUND'
   | 'SESSION_FAILED'
   | 'SESSION_STOPPED'
+  | 'NO_BOOTSTRAP'
   | 'AGENT_NOT_FOUND'
   | 'TOOL_MISSING'
   | 'TOOL_CHANGED'

@@ -41,6 +41,8 @@ export interface AgentTranscript {
 export interface SessionTranscript {
   started: EnvelopeOf<'SessionStarted'> | null;
   lastSeq: number;
+  /** Ordinal of the coordinator's latest checkpoint (C3), or null. */
+  checkpoint: number | null;
   readonly agents: Map<string, AgentTranscript>;
   /** Ids of all pauses that were answered. */
   readonly answered: Set<string>;
@@ -49,6 +51,7 @@ export interface SessionTranscript {
 export const emptyTranscript = (): SessionTranscript => ({
   started: null,
   lastSeq: -1,
+  checkpoint: null,
   agents: new Map(),
   answered: new Set(),
 });
@@ -71,6 +74,7 @@ export function follow(transcript: SessionTranscript, event: Envelope): void {
   transcript.lastSeq = event.seq;
   if (event.type === 'SessionStarted') transcript.started = event;
   if (event.type === 'SessionResumed') for (const agent of transcript.agents.values()) agent.fencedAt = event.at;
+  if (event.type === 'CoordinatorCheckpoint') transcript.checkpoint = event.data.ordinal;
   if (event.type === 'PauseAnswered') transcript.answered.add(event.data.pause);
   if (event.agent === null) return;
   let agent = transcript.agents.get(event.agent);

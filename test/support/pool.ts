@@ -13,6 +13,7 @@ import {
 } from '@temporalio/worker';
 import { ApomeshClient } from '../../src/client/client.ts';
 import type { SessionHandle } from '../../src/client/handle.ts';
+import type { SessionInput } from '../../src/contract/session.ts';
 import type { ApomeshConfig } from '../../src/plugin/config.ts';
 import { ApomeshPlugin } from '../../src/plugin/plugin.ts';
 import type { Stores } from '../../src/ports/store.ts';
@@ -41,9 +42,13 @@ export interface PoolOptions {
   readonly taskQueue?: string;
   /** Default: that of the tests. */
   readonly address?: string;
+  /** Default `default`. */
+  readonly namespace?: string;
   readonly worker?: Partial<WorkerOptions>;
   /** Longest time of a workflow task, in milliseconds: what a worker that is frozen costs. Default: Temporal's 10 seconds. */
   readonly workflowTaskMs?: number;
+  /** How long the first run of a session's workflow may take, in milliseconds: then Temporal gives it up. */
+  readonly firstRunMs?: number;
   /** Where false, `run` starts it. Default true. */
   readonly running?: boolean;
 }
@@ -94,18 +99,21 @@ export async function connect(address = addressOf()) {
 
 /** A worker pool with a config, stopped when the test file is over. */
 export async function startPool(config: ApomeshConfig, options: PoolOptions = {}): Promise<Pool> {
-  const { stores = memoryStores(), taskQueue = unique('queue'), running = true } = options;
-  const plugin = new ApomeshPlugin({ ...config, limits: { heartbeatTimeout: '2s', ...config.limits } }, { stores });
+  const { stores = memoryStores(), taskQueue = unique('queue'), running = true, namespace = 'default' } = options;
+  const limits = { heartbeatTimeout: '2s', ...config.limits } as const;
+  // Of the tests that share a namespace each has a store of its own, which no scan but its own should see to.
+  const plugin = new ApomeshPlugin({ recovery: false, ...config, limits }, { stores });
   const { native, connection } = await connect(options.address);
   const worker = await Worker.create({
     connection: native,
+    namespace,
     taskQueue,
     plugins: [plugin],
     workflowBundle: await bundle(),
     shutdownForceTime: '10s',
     ...options.worker,
   });
-  const client = new Client({ connection, plugins: [plugin], interceptors: interceptorsOf(options) });
+  const client = new Client({ connection, namespace, plugins: [plugin], interceptors: interceptorsOf(options) });
   const apomesh = new ApomeshClient({ client });
   let ran: Promise<void> | null = null;
   const pool: Pool = {
@@ -134,11 +142,16 @@ export async function startPool(config: ApomeshConfig, options: PoolOptions = {}
   return pool;
 }
 
-function interceptorsOf({ workflowTaskMs }: PoolOptions): ClientInterceptors {
-  if (workflowTaskMs === undefined) return {};
-  const workflowTaskTimeout = msToTs(workflowTaskMs);
-  const start: WorkflowClientInterceptor['start'] = (input, next) =>
-    next({ ...input, options: { ...input.options, workflowTaskTimeout } });
+function interceptorsOf({ workflowTaskMs, firstRunMs }: PoolOptions): ClientInterceptors {
+  const start: WorkflowClientInterceptor['start'] = (input, next) => {
+    const [session] = input.options.args as [Partial<SessionInput>?];
+    const options = {
+      ...input.options,
+      ...(workflowTaskMs !== undefined && { workflowTaskTimeout: msToTs(workflowTaskMs) }),
+      ...(firstRunMs !== undefined && session?.resume === 0 && { workflowRunTimeout: msToTs(firstRunMs) }),
+    };
+    return next({ ...input, options });
+  };
   return { workflow: [{ start }] };
 }
 

@@ -1,0 +1,65 @@
+import { nothingSpent } from '../src/agent/budget.ts';
+import { initialLoop } from '../src/agent/loop.ts';
+import { ClaimTakenError, FencedError, SessionTerminalError, toFailure } from '../src/contract/errors.ts';
+import type { ResumeInput, ResumeResult } from '../src/contract/recovery.ts';
+import type { SessionCarry } from '../src/contract/session.ts';
+import { AgentRun } from '../src/journal/agent-run.ts';
+import { draft, type Entry, type SessionLog } from '../src/journal/session-log.ts';
+import type { Engine } from './engine.ts';
+
+/** Takes a session up: SessionResumed under a claim, which fences every writer before (R3, R5), then where the root stands. */
+export const resumeSession =
+  (engine: Engine) =>
+  async (input: ResumeInput): Promise<ResumeResult> => {
+    const { session, resume, cause, effects } = input;
+    try {
+      const log = await engine.sessions.open(session);
+      const checkpoint = log.transcript.checkpoint;
+      await log.append({ agent: null, resume, epoch: 0 }, [
+        claimOf(engine, input),
+        draft('SessionResumed', null, `session-resumed/${resume}`, { resume, cause, checkpoint, effects }),
+      ]);
+      return { kind: 'resumed', carried: await carryOf(engine, log, resume) };
+    } catch (error) {
+      engine.sessions.forget(session);
+      const isOvertaken =
+        error instanceof FencedError || error instanceof SessionTerminalError || error instanceof ClaimTakenError;
+      if (isOvertaken) return { kind: 'overtaken' };
+      throw toFailure(error);
+    }
+  };
+
+/** The coordinator claims as an agent does, in the session's own name. */
+const claimOf = ({ worker }: Engine, { session, resume, claimant }: ResumeInput): Entry => ({
+  into: 'dispatches',
+  session,
+  agent: session,
+  resume,
+  epoch: 0,
+  slice: 0,
+  worker,
+  claimant,
+});
+
+/** Where the root stands by the log. */
+async function carryOf(engine: Engine, log: SessionLog, resume: number): Promise<SessionCarry> {
+  const root = String(log.transcript.started?.data.root);
+  const { lastSeq } = log.transcript;
+  const transcript = log.agent(root);
+  const epoch = transcript?.epoch ?? 0;
+  const carry = { phase: 'running', epoch, slice: 0, lost: false, lastSeq, answers: [] } as const;
+  if (!transcript) return { ...carry, spent: nothingSpent, loop: initialLoop, pauses: [] };
+  const run = new AgentRun({
+    bodies: engine.sessions.bodies,
+    log,
+    id: { session: log.session, agent: root, resume, epoch, slice: 0 },
+    pinned: await engine.sessions.pinned(log),
+    maxBodyBytes: engine.limits.maxBodyBytes,
+  });
+  try {
+    await run.open();
+    return { ...carry, spent: run.state.spent, loop: run.state, pauses: run.openPauses() };
+  } finally {
+    run.close();
+  }
+}

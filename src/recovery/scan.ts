@@ -1,0 +1,124 @@
+import { SessionLiveError } from '../contract/errors.ts';
+import { addCounts, type Finding, type FindingCounts } from '../contract/recovery.ts';
+import type { RecoverableEntry, RecoveryIndex } from '../ports/store.ts';
+import { isListed } from '../session/recovery.ts';
+import { type Examined, examine, type Ground } from './classify.ts';
+import { startResume } from './resume.ts';
+
+export interface ScanOptions {
+  /** Nothing is resumed, mended or listed. Default false. */
+  readonly dryRun?: boolean;
+  /** Goes on after this session. Default: from the start. */
+  readonly after?: string | null;
+  /** Sessions of one page. Default 200. */
+  readonly limit?: number;
+  /** Heartbeat threshold that a resumed session runs with, in milliseconds. */
+  readonly heartbeatTimeoutMs: number;
+  /** Called with each session once it is seen to. */
+  readonly onFound?: (finding: Finding) => void | Promise<void>;
+  readonly signal?: AbortSignal;
+}
+
+const PAGE = 200;
+
+/** Sessions looked at together. */
+const AT_ONCE = 8;
+
+/**
+ * One page of the boot scan (R1, R2), over the sessions that have no completed record: resumes those that are lost and free of
+ * side effects, mends the record of those that are over, and lists the rest.
+ *
+ * @returns the session to go on after, or null at the end.
+ */
+export async function scanPage(ground: Ground, options: ScanOptions): Promise<string | null> {
+  const { after = null, limit = PAGE, dryRun = false, signal } = options;
+  const { stores } = ground;
+  const sessions = await stores.unfinished({ limit, ...(after !== null && { after }) });
+  const next = sessions.length < limit ? null : (sessions.at(-1) ?? null);
+  const listed = dryRun ? new Map<string, RecoverableEntry>() : await listedBetween(stores, after, next);
+  for (let i = 0; i < sessions.length; i += AT_ONCE) {
+    signal?.throwIfAborted();
+    const some = sessions.slice(i, i + AT_ONCE);
+    for (const finding of await Promise.all(some.map((session) => seeTo(ground, session, listed, options))))
+      if (finding) await options.onFound?.(finding);
+  }
+  const open = new Set(sessions);
+  for (const session of listed.keys()) if (!open.has(session)) await stores.unlist(session);
+  return next;
+}
+
+/** The whole scan. Gives how many there are of each class. */
+export async function scan(ground: Ground, options: Omit<ScanOptions, 'after'>): Promise<FindingCounts> {
+  let counts: FindingCounts = {};
+  const onFound: ScanOptions['onFound'] = (finding) => {
+    counts = addCounts(counts, { [finding.class]: 1 });
+    return options.onFound?.(finding);
+  };
+  let after: string | null = null;
+  do after = await scanPage(ground, { ...options, after, onFound });
+  while (after !== null);
+  return counts;
+}
+
+async function seeTo(
+  ground: Ground,
+  session: string,
+  listed: ReadonlyMap<string, RecoverableEntry>,
+  options: ScanOptions,
+): Promise<Finding | null> {
+  const examined = await examine(ground, session);
+  if (examined === null) return null;
+  const acted = options.dryRun ? examined : await act(ground, examined, listed.get(session), options);
+  return { session, class: acted.class, why: acted.why };
+}
+
+async function act(
+  ground: Ground,
+  examined: Examined,
+  listed: RecoverableEntry | undefined,
+  { heartbeatTimeoutMs }: ScanOptions,
+): Promise<Finding> {
+  const { session, view, why } = examined;
+  const { stores, now = Date.now } = ground;
+  if (isListed(examined.class)) {
+    const at = new Date(now()).toISOString();
+    if (listed?.class !== examined.class || listed.why !== why)
+      await stores.list({ session, class: examined.class, why, at });
+    return examined;
+  }
+  if (listed) await stores.unlist(session);
+  if (examined.class === 'terminal') await mend(ground, examined);
+  if (examined.class !== 'resume') return examined;
+  try {
+    await startResume(ground, view, { cause: 'boot-scan', effects: 'reuse', heartbeatTimeoutMs });
+    return examined;
+  } catch (error) {
+    if (!(error instanceof SessionLiveError)) throw error;
+    return { session, class: 'live', why: 'another took it up first' };
+  }
+}
+
+/** Writes the completed record that a terminal session lacks (F6). */
+async function mend({ stores }: Ground, { session, view }: Examined): Promise<void> {
+  const root = view.root === null ? undefined : view.agents[view.root];
+  const [last] = await stores.read(session, view.lastSeq, 1);
+  if (root === undefined || last === undefined) return;
+  const { reason, lastSeq } = view;
+  await stores.write([{ into: 'completed', session, phase: root.phase, reason, lastSeq, at: last.at }]);
+}
+
+/** What is listed after one session, up to another; to the end where that is null. */
+async function listedBetween(
+  stores: RecoveryIndex,
+  after: string | null,
+  upTo: string | null,
+): Promise<Map<string, RecoverableEntry>> {
+  const found = new Map<string, RecoverableEntry>();
+  for (let from = after; ; ) {
+    const entries = await stores.allListed({ limit: PAGE, ...(from !== null && { after: from }) });
+    for (const entry of entries) if (upTo === null || entry.session <= upTo) found.set(entry.session, entry);
+    const last = entries.at(-1)?.session;
+    if (entries.length < PAGE || last === undefined || (upTo !== null && last >= upTo)) return found;
+    from = last;
+  }
+}

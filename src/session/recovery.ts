@@ -1,0 +1,33 @@
+import type { Envelope } from './envelopes.ts';
+
+/**
+ * What the boot scan makes of a session (R2). The first four need nothing; `resume` is taken up again; the others are left for
+ * an operator, each under its name.
+ */
+export const recoveryClasses = [
+  'completed',
+  'terminal',
+  'live',
+  'resume',
+  'unreadable',
+  'stuck',
+  'closed',
+  'no-bootstrap',
+  'side-effects',
+  'pin',
+  'failing',
+] as const;
+export type RecoveryClass = (typeof recoveryClasses)[number];
+
+/** Those that are listed as recoverable. */
+export const isListed = (found: RecoveryClass): boolean =>
+  found !== 'completed' && found !== 'terminal' && found !== 'live' && found !== 'resume';
+
+/** As often a session is taken up with nothing to show for it, before that is left to a person (R2). */
+export const MAX_IDLE_RESUMES = 3;
+
+/** How often a session was resumed since its latest checkpoint, of the coordinator or of an agent (C1, C3). */
+export function idleResumes(log: readonly Envelope[]): number {
+  const isCheckpoint = ({ type }: Envelope) => type === 'CoordinatorCheckpoint' || type === 'AgentSnapshot';
+  return log.slice(log.findLastIndex(isCheckpoint) + 1).filter(({ type }) => type === 'SessionResumed').length;
+}

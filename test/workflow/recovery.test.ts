@@ -1,0 +1,108 @@
+import { describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import type { SessionHandle } from '../../src/client/handle.ts';
+import { RECOVERY_ID } from '../../src/contract/recovery.ts';
+import { defineAgent, defineTool } from '../../src/index.ts';
+import type { ApomeshConfig } from '../../src/plugin/config.ts';
+import type { Stores } from '../../src/ports/store.ts';
+import { fold } from '../../src/session/fold.ts';
+import { memoryStores } from '../../src/stores/memory/stores.ts';
+import { pauseOf, tailed } from '../support/doer.ts';
+import { newNamespace } from '../support/namespace.ts';
+import { type Pool, startPool } from '../support/pool.ts';
+import { calls, goalModel, goalOf } from '../support/script.ts';
+import { until } from '../support/until.ts';
+
+const input = z.object({ text: z.string() });
+const modes = ['loop', 'call'] as const;
+
+/** A pool in a namespace of its own, whose workers ask for scans. */
+async function recovering(
+  stores: Stores,
+  { recovery }: Pick<ApomeshConfig, 'recovery'> = {},
+): Promise<Pool & { ran: string[] }> {
+  const ran: string[] = [];
+  const run = ({ text }: z.infer<typeof input>) => {
+    ran.push(text);
+    return text;
+  };
+  const tools = [
+    defineTool({ name: 'note', description: 'Notes.', input, run }),
+    defineTool({ name: 'look', description: 'Looks.', input, effect: 'read', run }),
+    defineTool({ name: 'ask', description: 'Asks.', input, approval: true, run }),
+  ];
+  const agents = modes.map((dispatch) =>
+    defineAgent({ name: dispatch, model: 'goals', instructions: '', tools: tools.map(({ name }) => name), dispatch }),
+  );
+  const pool = await startPool(
+    { models: { goals: goalModel().model }, tools, agents, recovery: recovery ?? false },
+    { stores, namespace: await newNamespace('recovery'), firstRunMs: 3_000 },
+  );
+  return Object.assign(pool, { ran });
+}
+
+/** Waits until Temporal has given a session up. */
+const lost = (pool: Pool, { id }: SessionHandle) =>
+  until('its workflow has timed out', async () => {
+    const { status } = await pool.client.workflow.getHandle(id).describe();
+    return status.name === 'TIMED_OUT';
+  });
+
+describe.each(modes)('a lost session (%s)', (mode) => {
+  it('is resumed by a scan, and an open pause is still open under its id (R3, R7)', async () => {
+    const pool = await recovering(memoryStores());
+    const session = await pool.start(mode, goalOf(calls(['look', { text: 'a' }]), calls(['ask', { text: 'b' }])));
+    const pause = await pauseOf(session);
+    await lost(pool, session);
+    const [finding] = await pool.apomesh.recovery.scan();
+    expect(finding).toMatchObject({ session: session.id, class: 'resume' });
+    await until('it is resumed', async () => (await session.view()).resumes === 1);
+    expect(await pauseOf(session)).toBe(pause);
+    await session.answer(pause, { decision: 'approve' });
+    const log = await tailed(session);
+    expect(log.filter(({ type }) => type === 'PauseRaised')).toHaveLength(1);
+    expect(fold(log)).toMatchObject({ terminal: true, resumes: 1 });
+    expect(pool.ran).toEqual(['a', 'b']);
+    await expect(session.verify()).resolves.toMatchObject({ ok: true });
+    expect(await pool.apomesh.recovery.list()).toEqual([]);
+  });
+
+  it('with effects is listed, and goes on by an operator, who repeats none (R2, R4)', async () => {
+    const pool = await recovering(memoryStores());
+    const session = await pool.start(mode, goalOf(calls(['note', { text: 'a' }]), calls(['ask', { text: 'b' }])));
+    const pause = await pauseOf(session);
+    await lost(pool, session);
+    expect(await pool.apomesh.recovery.scan()).toMatchObject([{ class: 'side-effects' }]);
+    expect(await pool.apomesh.recovery.list()).toMatchObject([{ session: session.id, class: 'side-effects' }]);
+    await expect(pool.apomesh.recovery.resume(session.id)).resolves.toMatchObject({ resume: 1, logged: true });
+    expect(await pool.apomesh.recovery.list()).toEqual([]);
+    await session.answer(pause, { decision: 'approve' });
+    const log = await tailed(session);
+    expect(fold(log)).toMatchObject({ terminal: true, resumes: 1 });
+    expect(pool.ran).toEqual(['a', 'b']);
+    await expect(pool.apomesh.recovery.resume(session.id)).rejects.toMatchObject({ code: 'SESSION_TERMINAL' });
+  });
+});
+
+describe('a boot scan', () => {
+  it('runs when a worker starts, on a schedule too, and shows what it found (R1)', async () => {
+    const stores = memoryStores();
+    const pool = await recovering(stores, { recovery: { every: '1s' } });
+    const session = await pool.start('loop', goalOf(calls(['look', { text: 'a' }]), calls(['ask', { text: 'b' }])));
+    await pauseOf(session);
+    await lost(pool, session);
+    await until('it is resumed', async () => (await session.view()).resumes === 1);
+    const shown = await pool.client.workflow.getHandle(RECOVERY_ID).describe();
+    expect(shown.type).toBe('apomeshRecovery');
+    await session.cancel();
+    await tailed(session);
+  });
+
+  it('leaves a session that a person ended (R2)', async () => {
+    const pool = await recovering(memoryStores());
+    const session = await pool.start('loop', goalOf(calls(['ask', { text: 'b' }])));
+    await pauseOf(session);
+    await pool.client.workflow.getHandle(session.id).terminate('enough');
+    expect(await pool.apomesh.recovery.scan()).toMatchObject([{ class: 'closed' }]);
+  });
+});
