@@ -80,7 +80,9 @@ const reconciles: Readonly<Record<string, (deeds: Deeds, id: string) => Reconcil
   unsure: () => 'unknown',
 };
 
-const options: Readonly<Record<string, Omit<ToolOptions, 'approval'>>> = {
+const options: Readonly<Record<string, Omit<ToolOptions, 'approval'> & { approval?: true }>> = {
+  look: { effect: 'read' },
+  permit: { approval: true },
   ask: {},
   tell: { onDoubt: 'tell' },
   fail: { onDoubt: 'fail' },
