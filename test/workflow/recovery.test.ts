@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import type { SessionHandle } from '../../src/client/handle.ts';
 import { RECOVERY_ID } from '../../src/contract/recovery.ts';
+import type { SessionStatus } from '../../src/contract/session.ts';
 import { defineAgent, defineTool } from '../../src/index.ts';
 import type { ApomeshConfig } from '../../src/plugin/config.ts';
 import type { Stores } from '../../src/ports/store.ts';
@@ -11,6 +12,7 @@ import { pauseOf, tailed } from '../support/doer.ts';
 import { newNamespace } from '../support/namespace.ts';
 import { type Pool, startPool } from '../support/pool.ts';
 import { calls, goalModel, goalOf } from '../support/script.ts';
+import { temporalCli } from '../support/temporal-cli.ts';
 import { until } from '../support/until.ts';
 
 const input = z.object({ text: z.string() });
@@ -81,6 +83,43 @@ describe.each(modes)('a lost session (%s)', (mode) => {
     expect(fold(log)).toMatchObject({ terminal: true, resumes: 1 });
     expect(pool.ran).toEqual(['a', 'b']);
     await expect(pool.apomesh.recovery.resume(session.id)).rejects.toMatchObject({ code: 'SESSION_TERMINAL' });
+  });
+});
+
+describe.each(modes)('a resumed session (%s)', (mode) => {
+  it('that is reset in Temporal repeats no effect and asks the model for nothing again (W4)', async () => {
+    const pool = await recovering(memoryStores());
+    const steps = ['a', 'b', 'c'].map((text) => calls(['note', { text }]));
+    const session = await pool.start(mode, goalOf(...steps, calls(['ask', { text: 'd' }])));
+    const pause = await pauseOf(session);
+    await lost(pool, session);
+    await pool.apomesh.recovery.resume(session.id);
+    await until(
+      'it waits again',
+      async () => (await pool.client.workflow.getHandle(session.id).query<SessionStatus>('status')).pauses.length > 0,
+    );
+    const { namespace } = pool.client.options;
+    const reset = ['--workflow-id', session.id, '--event-id', '3', '--reason', 'a test', '--namespace', namespace];
+    await temporalCli('workflow', 'reset', ...reset);
+    await session.answer(pause, { decision: 'approve' });
+    const log = await tailed(session);
+    expect(fold(log)).toMatchObject({ terminal: true, resumes: 1 });
+    expect(pool.ran).toEqual(['a', 'b', 'c', 'd']);
+    expect(log.filter(({ type }) => type === 'GenerationCompleted')).toHaveLength(5);
+    await expect(session.verify()).resolves.toMatchObject({ ok: true });
+  });
+
+  it('has one run: a resume while it is live is refused, and of several at once one wins (R5)', async () => {
+    const pool = await recovering(memoryStores());
+    const session = await pool.start(mode, goalOf(calls(['ask', { text: 'b' }])));
+    const pause = await pauseOf(session);
+    await expect(pool.apomesh.recovery.resume(session.id)).rejects.toMatchObject({ code: 'SESSION_LIVE' });
+    await lost(pool, session);
+    const results = await Promise.allSettled([1, 2, 3].map(() => pool.apomesh.recovery.resume(session.id)));
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    await session.answer(pause, { decision: 'approve' });
+    expect(fold(await tailed(session)).resumes).toBe(1);
+    expect(pool.ran).toEqual(['b']);
   });
 });
 
