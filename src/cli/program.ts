@@ -133,7 +133,9 @@ function build(done: (exit: number) => void): Command {
     'recover',
     'see to every session as a boot scan does: resume what was lost, list what needs a person',
     async (options) => (await import('./commands/recover.ts')).recover(options),
-  ).option('--dry-run', 'say what it would do, and do nothing');
+  )
+    .option('--dry-run', 'say what it would do, and do nothing')
+    .option('--rebuild', 'first derive from the logs what sessions are listed by, and which are over');
   add<ResumeCommand>('resume <session>', 'take up a session that was lost', async (options, session = '') =>
     (await import('./commands/resume.ts')).resume(session, options),
   )

@@ -10,6 +10,8 @@ import type { Temporal } from './temporal.ts';
 export interface ScanOptions {
   /** Says what a scan would do, and does nothing. Default false. */
   readonly dryRun?: boolean;
+  /** First derives from the logs what sessions are listed by and the completed records (F6). Default false. */
+  readonly rebuild?: boolean;
   /** Called with each session once it is seen to. */
   readonly onFound?: (finding: Finding) => void | Promise<void>;
 }
@@ -58,8 +60,9 @@ export class Recovery {
    * Sees to every session as a boot scan does: resumes what is lost and free of side effects, lists what needs a person (R2). Gives
    * each session with its class and why; those that are over come last.
    */
-  async scan({ dryRun = false, onFound }: ScanOptions = {}): Promise<Finding[]> {
+  async scan({ dryRun = false, rebuild = false, onFound }: ScanOptions = {}): Promise<Finding[]> {
     await this.#stores.prepare();
+    if (rebuild) await this.#stores.rebuildIndexes();
     const findings: Finding[] = [];
     const take = (finding: Finding) => {
       findings.push(finding);

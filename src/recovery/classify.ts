@@ -28,7 +28,7 @@ const STARTING_MS = 60_000;
 const STUCK_TASKS = 3;
 
 /** What Temporal says of a workflow that a person ended. */
-const CLOSED_BY_PERSON: ReadonlySet<string> = new Set(['TERMINATED', 'CANCELLED', 'CANCELED']);
+const CLOSED_BY_PERSON: ReadonlySet<string> = new Set(['TERMINATED', 'CANCELLED']);
 
 /**
  * What is to become of a session that has no completed record, the first that holds in the order of R2.
@@ -87,7 +87,7 @@ async function ofLost(
   if (log.length === 1 && workflow === null && first && now() - Date.parse(first.at) < STARTING_MS)
     return ['live', 'it is being started'];
   if (sideEffects > 0) return ['side-effects', `it has ${sideEffects} side effects, so a person decides`];
-  const fault = await pinFault(stores, String(view.bootstrap?.pin.digest));
+  const fault = await pinFault(stores, bootstrap.pin.digest);
   if (fault !== null) return ['pin', fault];
   const idle = idleResumes(log);
   if (idle >= MAX_IDLE_RESUMES) return ['failing', `it was resumed ${idle} times without a new checkpoint`];

@@ -41,7 +41,7 @@ export async function startResume(
   if (bootstrap === null) throw new NoBootstrapError(session);
   const { root, goal, pin, taskQueue } = bootstrap;
   const { digest } = pin;
-  const pinned = openPin(await stores.pin(String(digest)), String(digest));
+  const pinned = openPin(await stores.pin(digest), digest);
   const [first] = await stores.read(session, 0, 1);
   const resume = resumes + 1;
   const runId = await workflows.start(

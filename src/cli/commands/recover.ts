@@ -5,12 +5,13 @@ import { jsonLine, line } from '../terminal.ts';
 
 export interface RecoverCommand extends Common {
   readonly dryRun?: boolean;
+  readonly rebuild?: boolean;
 }
 
 export const recover = (options: RecoverCommand): Promise<number> =>
   withSessions(options, async (_, recovery) => {
-    const { json = false, dryRun = false } = options;
-    const findings = await recovery.scan({ dryRun });
+    const { json = false, dryRun = false, rebuild = false } = options;
+    const findings = await recovery.scan({ dryRun, rebuild });
     if (json) {
       await jsonLine(findings);
       return 0;
