@@ -55,5 +55,5 @@ async function settleOne({ run }: Begun, pulse: Pulse, calls: Calls, id: string)
   if (done) return { kind: 'called', call: id, outcome: done, ...reached(run) };
   const pause = run.openPauses().find((open) => open.call === id);
   if (pause) return { kind: 'paused', pause, ...reached(run) };
-  return { kind: 'cancelled', ...reached(run) };
+  return { kind: pulse.stopped.aborted ? 'cancelled' : 'released', ...reached(run) };
 }

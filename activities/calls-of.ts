@@ -10,6 +10,7 @@ export const callsOf = ({ stores, tools, limits, log }: Engine, run: AgentRun, p
     stores,
     tool: (name) => tools.tool(name),
     signal: pulse.stopped,
+    leaving: pulse,
     graceMs: limits.doubtGraceMs,
     log,
   });

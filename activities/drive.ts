@@ -50,8 +50,9 @@ async function turn(driving: Drive, action: LoopAction): Promise<DispatchResult 
         const calls = action.calls.map(requestOf);
         return { kind: 'calls', calls, pauses: run.openPauses(), ...reached(run) };
       }
-      if (pulse.released.aborted && !here.some(({ call }) => run.intents.has(call))) return leave(driving, 'released');
-      await settleAll(driving, here);
+      const due = pulse.released.aborted ? here.filter(({ call }) => run.intents.has(call)) : here;
+      if (due.length === 0) return leave(driving, 'released', run.snapshot('release', run.state));
+      await settleAll(driving, due);
       return null;
     }
     case 'wait':

@@ -18,6 +18,16 @@ export interface EngineLimits {
   readonly doubtGraceMs: number;
 }
 
+/** The orderly shutdown of a worker (W5). */
+export interface Leaving {
+  /** Aborted when it begins: agents between calls are let go, and nothing new is begun. */
+  readonly released: AbortSignal;
+  /** Aborted when the grace of what is in progress is over; the reason is what tools are told. */
+  readonly drained: AbortSignal;
+  /** Says that it has begun, where an activity hears of it first. */
+  begin(): void;
+}
+
 /** What the activities of one worker work with. */
 export interface Engine {
   readonly stores: Stores;
@@ -31,5 +41,6 @@ export interface Engine {
   readonly taskQueue: string;
   /** Settles once this worker has beaten recently enough to take a dispatch (W3). */
   readonly alive: () => Promise<void>;
+  readonly leaving: Leaving;
   readonly log: ToolContext['log'];
 }

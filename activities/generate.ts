@@ -22,14 +22,19 @@ export const generate =
           return overtaken(run.log, run.id.agent, run.state.spent);
         }
         if (run.state.calls.length > 0) return generated(run);
-        if (pulse.released.aborted) return { kind: 'released', ...reached(run) };
+        if (pulse.released.aborted) return release(run);
         const node = run.state.node + 1;
         await generateOrEnd(engine, begun, pulse, node, null);
         if (run.transcript.ending) return overtaken(run.log, run.id.agent, run.state.spent);
-        if (run.state.node < node) return { kind: 'cancelled', ...reached(run) };
-        return generated(run);
+        if (run.state.node === node) return generated(run);
+        return pulse.stopped.aborted ? { kind: 'cancelled', ...reached(run) } : release(run);
       },
     );
+
+async function release(run: AgentRun): Promise<GenerateResult> {
+  await run.append(run.snapshot('release', run.state));
+  return { kind: 'released', ...reached(run) };
+}
 
 function generated(run: AgentRun): GenerateResult {
   const { generation } = run;

@@ -23,6 +23,13 @@ interface GenerationStep {
   readonly node: number;
   /** Aborted when the generation is not wanted any more. */
   readonly signal: AbortSignal;
+  /** Aborted when the worker shuts down: what was asked for is logged, and left to the next worker. */
+  readonly released: AbortSignal;
+}
+
+/** The generation was not waited for. */
+class CutOffError extends Error {
+  override readonly name = 'CutOffError';
 }
 
 /** The model cannot answer; the agent ends with it. */
@@ -37,8 +44,8 @@ class GenerationFailedError extends Error {
 
 /**
  * One generation: asked for, made durable with what it asked for (E5), and where it is the final answer the agent's end
- * with it, in one write. A model whose error is final, and a deadline that passes, end the agent. Gives up where the
- * pulse says to stop.
+ * with it, in one write. A model whose error is final, and a deadline that passes, end the agent. Gives up, and logs
+ * nothing, where the pulse says to stop, and where the grace of a shutdown is over (W5).
  */
 export async function generateOrEnd(
   engine: Engine,
@@ -51,12 +58,14 @@ export async function generateOrEnd(
   pulse.tell({ node, call: 'generation' });
   const { deadlineMs } = pinned.budget;
   const deadline = deadlineMs === null ? null : timeLimit(deadlineMs - run.elapsedMs());
-  const signal = deadline === null ? pulse.stopped : AbortSignal.any([pulse.stopped, deadline.signal]);
+  const { stopped, released, drained } = pulse;
+  const signal = AbortSignal.any([stopped, drained, ...(deadline === null ? [] : [deadline.signal])]);
   try {
-    await generateNode({ engine, run, pinned, calls, node, signal });
+    await generateNode({ engine, run, pinned, calls, node, signal, released });
   } catch (error) {
-    if (pulse.stopped.aborted) return;
-    if (signal.aborted) await run.end({ phase: 'exhausted', reason: 'deadline' });
+    if (stopped.aborted) return;
+    if (deadline?.signal.aborted) await run.end({ phase: 'exhausted', reason: 'deadline' });
+    else if (error instanceof CutOffError) return;
     else if (error instanceof GenerationFailedError)
       await run.end(error.ending, run.row('bodies', 'detail', error.message));
     else throw error;
@@ -66,7 +75,7 @@ export async function generateOrEnd(
 }
 
 async function generateNode(step: GenerationStep): Promise<void> {
-  const { engine, run, pinned, calls, node, signal } = step;
+  const { engine, run, pinned, calls, node, signal, released } = step;
   const conversation = await engine.sessions.conversation(run);
   const model = engine.models.model(pinned.model);
   const { agent, resume, epoch } = run.id;
@@ -75,7 +84,7 @@ async function generateNode(step: GenerationStep): Promise<void> {
   try {
     generation = await generate(model, { prompt, tools: pinned.tools, output: pinned.output, signal });
   } catch (error) {
-    if (signal.aborted) throw error;
+    if (signal.aborted) throw new CutOffError('the generation was not waited for', { cause: error });
     throw new GenerationFailedError(APICallError.isInstance(error) ? 'model-error' : 'model-threw', error);
   }
   const stored = storedGeneration(engine, run.id.agent, pinned, conversation, node, generation);
@@ -85,14 +94,14 @@ async function generateNode(step: GenerationStep): Promise<void> {
   const action = next(after, pinned.budget, run.elapsedMs());
   if (action.do === 'end') entries.push(...run.resumed(), ...endOf(run, action.ending, stored));
   else if (action.do === 'generate') entries.push(...run.snapshot('node', after));
-  else if (action.do === 'calls' && calls)
+  else if (action.do === 'calls' && calls && !released.aborted)
     entries.push(...action.calls.filter((call) => call.taskQueue === null).flatMap((call) => calls.intent(call)));
   await run.append(entries);
 }
 
 /** The snapshot that calls which ended at the same time, each in an activity of its own, left to the next node (C1). */
 const snapshotDue = (run: AgentRun): Entry[] =>
-  run.state.node > (run.transcript.snapshot?.node ?? 0) ? run.snapshot('node', run.state) : [];
+  run.state.node > (run.transcript.boundary?.node ?? 0) ? run.snapshot('node', run.state) : [];
 
 function entriesOf(run: AgentRun, stored: StoredGeneration, id: string): Entry[] {
   const { node, finish, usage } = stored;

@@ -9,7 +9,7 @@ import { parkAgent } from './park-agent.ts';
 import { resumeSession } from './resume-session.ts';
 import { scanSessions } from './scan-sessions.ts';
 
-export type { Engine } from './engine.ts';
+export type { Engine, Leaving } from './engine.ts';
 export { Sessions } from './sessions.ts';
 
 /** The activities of a worker, over its engine. */

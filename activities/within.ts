@@ -22,7 +22,7 @@ export async function within<T>(
 ): Promise<T | Overtaken> {
   const { activityId, workflowExecution, heartbeatTimeoutMs } = Context.current().info;
   const { session, agent } = input;
-  const pulse = startPulse(engine.worker, heartbeatTimeoutMs ?? engine.limits.heartbeatTimeoutMs);
+  const pulse = startPulse(engine, heartbeatTimeoutMs ?? engine.limits.heartbeatTimeoutMs);
   let begun: Begun | null = null;
   try {
     begun = await begin(engine, input, `${workflowExecution?.runId}/${activityId}`, needs, (run) => along(run, pulse));

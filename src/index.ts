@@ -43,6 +43,7 @@ export {
   UnknownPauseError,
   UnserializableValueError,
   UsageError,
+  WorkerShutdownError,
 } from './contract/errors.ts';
 export type { Finding } from './contract/recovery.ts';
 export { draw, randomOf, sessionSeed, stepSeed, uuidOf } from './determinism/randomness.ts';

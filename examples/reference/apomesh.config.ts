@@ -76,6 +76,7 @@ export default defineConfig({
     sliceTime: '5 minutes',
     doubtGrace: '5 seconds',
     stickyQueueTimeout: '500 milliseconds',
+    shutdownGrace: '20 seconds',
   },
   recovery: { every: '10 minutes' },
   mongo: { uri: 'mongodb://db.example/?replicaSet=rs0', database: 'apomesh' },

@@ -6,7 +6,11 @@ import type { Json } from '../session/json.ts';
 export interface ToolContext {
   /** The effect key of this call (E2): the same on every attempt, so it serves as an idempotency key. */
   readonly key: string;
-  /** Aborted when the session is cancelled, the call's time-out has passed, or the worker lost its right to run it. */
+  /**
+   * Aborted when the session is cancelled, the call's time-out has passed, the worker lost its right to run it, or the
+   * worker shuts down and its grace is over: then the reason is a `WorkerShutdownError`, and what the tool gives or
+   * throws still counts, up to its time-out (W5).
+   */
   readonly signal: AbortSignal;
   /** AgentRef of the agent that asked. */
   readonly agent: string;

@@ -204,6 +204,14 @@ export class ToolOutcomeUnknownError extends Error {
   override readonly name = 'ToolOutcomeUnknownError';
 }
 
+/** W5: why a tool's `signal` is aborted once the grace of a worker that shuts down in order is over. */
+export class WorkerShutdownError extends Error {
+  override readonly name = 'WorkerShutdownError';
+  constructor() {
+    super('the worker shuts down');
+  }
+}
+
 /**
  * Carries an error of ours through Temporal: `type` is the code, `details[0]` the fields. Others pass unchanged. Only a
  * store out of reach is worth another try.

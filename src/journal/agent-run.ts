@@ -28,8 +28,8 @@ export interface AgentRunOptions {
 }
 
 /**
- * One agent under one dispatch: its loop state, recovered from the latest snapshot and the events since, and kept in step
- * with the log, whoever appends to it.
+ * One agent under one dispatch: its loop state, recovered from the latest node boundary and the events since, and kept in
+ * step with the log, whoever appends to it.
  */
 export class AgentRun {
   readonly id: DispatchId;
@@ -90,11 +90,10 @@ export class AgentRun {
 
   /** Recovers the loop state and keeps following the log until {@link close}. */
   async open(): Promise<void> {
-    const { snapshot, tail } = this.transcript;
-    if (snapshot) {
-      const body = (await this.body('snapshots', snapshot.ref)) as SnapshotBody;
+    const { boundary, tail } = this.transcript;
+    if (boundary) {
+      const body = (await this.body('snapshots', boundary.ref)) as SnapshotBody;
       this.#state = body.loop;
-      this.#ordinal = snapshot.ordinal;
     }
     for (const event of tail) {
       if (event.type === 'GenerationCompleted') await this.body('messages', event.data.ref);
@@ -143,10 +142,10 @@ export class AgentRun {
     return this.log.append(this.author, entries);
   }
 
-  /** The entries of a snapshot at a node boundary; none where the state is not at one. */
+  /** The entries of a snapshot; of source `node` none where the state is not at a boundary. */
   snapshot(source: SnapshotSource, state: LoopState): Entry[] {
-    if (!atBoundary(state)) return [];
-    this.#ordinal += 1;
+    if (source === 'node' && !atBoundary(state)) return [];
+    this.#ordinal = Math.max(this.#ordinal, this.transcript.snapshot?.ordinal ?? 0) + 1;
     const body: SnapshotBody = { v: 1, definition: this.#started.data.pin.digest, loop: state };
     const row = this.row('snapshots', 'snapshot', body);
     const { agent } = this.id;

@@ -9,7 +9,7 @@ import type { EnvelopeOf, EventDraft, PauseKind } from '../session/envelopes.ts'
 import type { Json, JsonObject } from '../session/json.ts';
 import type { AgentRun } from './agent-run.ts';
 import { type Answered, answered, argumentsOf, denial, isApproved } from './answers.ts';
-import { type Attempted, attempts, messageOf } from './attempt.ts';
+import { type Attempted, type AttemptOptions, attempts, messageOf } from './attempt.ts';
 import { Outcomes } from './outcomes.ts';
 import { draft } from './session-log.ts';
 import { LONGEST_TIMER_MS, timeLimit } from './time-limit.ts';
@@ -23,6 +23,8 @@ export interface CallsOptions {
   readonly tool: (name: string) => Tool | null;
   /** Aborted when the work must stop: cancelled, or the dispatch counts as lost. */
   readonly signal: AbortSignal;
+  /** The worker's shutdown (W5): from `released` on nothing is begun, from `drained` on what runs is told to stop. */
+  readonly leaving: { readonly released: AbortSignal; readonly drained: AbortSignal };
   /** Added to a tool's time-out before an effect in doubt may run again (E4), and given to tools that are told to stop. */
   readonly graceMs: number;
   readonly log: ToolContext['log'];
@@ -66,7 +68,10 @@ export class Calls {
     await Promise.all(intended.map((call) => this.#outcomes.complete(call, 'error', why)));
   }
 
-  /** Brings a call to its outcome, or to a pause that a person must answer. */
+  /**
+   * Brings a call to its outcome, or to a pause that a person must answer. Where the worker shuts down, a call may be left as
+   * it is to the next one; an effect that this one runs is not (W5).
+   */
   async settle(call: CallState): Promise<void> {
     if (call.problem !== null) return this.#outcomes.complete(call, 'error', call.problem);
     const answer = await answered(this.#run, call);
@@ -75,20 +80,26 @@ export class Calls {
     const tool = this.#options.tool(call.tool);
     if (!tool) throw new ToolMissingError(call.tool);
     const args = await argumentsOf(this.#run, call);
-    if (call.class === 'read')
-      return this.#outcomes.record(call, await attempts(tool, args, this.#context(call), this.#options.graceMs));
+    if (call.class === 'read') return this.#read(call, tool, args);
     const started = this.#startedBefore(call);
     if (started) return this.#settleDoubt(call, tool, args, started, answer);
     return this.#perform(call, tool, args);
   }
 
+  async #read(call: CallState, tool: Tool, args: Json): Promise<void> {
+    if (this.#options.leaving.released.aborted) return;
+    const attempted = await attempts(tool, args, this.#context(call), this.#attempting());
+    if (attempted.of !== 'cut') await this.#outcomes.record(call, attempted);
+  }
+
   /** Logs the intent where none is fresh, runs the effect, and logs its outcome. */
   async #perform(call: CallState, tool: Tool, args: Json): Promise<void> {
+    if (this.#options.leaving.released.aborted && !this.#run.intents.has(call.call)) return;
     const intend = () => this.#intend(call, args);
     if (!(await intend())) return;
     this.#begun.add(call.call);
     const late = (attempted: Attempted) => void this.#outcomes.keepLate(call, attempted);
-    const attempted = await attempts(tool, args, this.#context(call), this.#options.graceMs, late, intend);
+    const attempted = await attempts(tool, args, this.#context(call), this.#attempting(late), intend);
     if (attempted.of !== 'silence') return this.#outcomes.record(call, attempted);
     if (this.#options.signal.aborted) return this.#outcomes.complete(call, 'unknown', attempted.message);
     return this.#afterSilence(call, tool, args, attempted.message);
@@ -120,14 +131,17 @@ export class Calls {
       this.#options.graceMs;
     // An answer from before the latest try says nothing about what became of that one.
     if (answer?.decision === 'retry' && answer.seq > started.seq) return this.#again(call, tool, args, safeAt);
-    const reconciled = await this.#reconcile(call, tool, args);
+    // It runs nowhere that is known of, so nothing is to be waited for where the worker shuts down.
+    const signal = AbortSignal.any([this.#options.signal, this.#options.leaving.released]);
+    const reconciled = await this.#reconcile(call, tool, args, signal);
     if (reconciled === 'happened') return;
     if (reconciled === 'not-happened') {
       await this.#until(safeAt);
-      const now = await this.#reconcile(call, tool, args);
+      const now = await this.#reconcile(call, tool, args, signal);
       if (now === 'happened') return;
       if (now === 'not-happened') return this.#perform(call, tool, args);
     }
+    if (signal.aborted) return;
     if (tool.idempotent) return this.#perform(call, tool, args);
     return this.#undecided(call, tool, 'the worker that ran it was lost before its outcome was recorded');
   }
@@ -151,7 +165,13 @@ export class Calls {
   }
 
   async #undecided(call: CallState, tool: Tool, why: string): Promise<void> {
-    if (this.#options.signal.aborted) return;
+    const { signal, leaving } = this.#options;
+    if (signal.aborted) return;
+    if (tool.idempotent && leaving.drained.aborted) {
+      // It was to be run again, which the next worker does.
+      this.#run.intents.delete(call.call);
+      return;
+    }
     switch (tool.onDoubt) {
       case 'ask':
         this.#run.intents.delete(call.call);
@@ -170,10 +190,15 @@ export class Calls {
     }
   }
 
-  async #reconcile(call: CallState, tool: Tool, args: Json): Promise<'happened' | 'not-happened' | 'unknown'> {
-    if (!tool.reconcile) return 'unknown';
+  async #reconcile(
+    call: CallState,
+    tool: Tool,
+    args: Json,
+    told: AbortSignal = this.#options.signal,
+  ): Promise<'happened' | 'not-happened' | 'unknown'> {
+    if (!tool.reconcile || told.aborted) return 'unknown';
     const limit = timeLimit(tool.timeoutMs);
-    const signal = AbortSignal.any([this.#options.signal, limit.signal]);
+    const signal = AbortSignal.any([told, limit.signal]);
     const { promise: tooLate, reject } = Promise.withResolvers<never>();
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
     let found: Reconciled;
@@ -192,9 +217,17 @@ export class Calls {
     return 'happened';
   }
 
+  /** Waits for a time, no longer than until the worker shuts down. */
   async #until(time: number): Promise<void> {
-    for (let left = time - Date.now(); left > 0; left = time - Date.now())
-      await sleep(Math.min(left, LONGEST_TIMER_MS), undefined, { signal: this.#options.signal });
+    const { signal: stopped, leaving } = this.#options;
+    const signal = AbortSignal.any([stopped, leaving.released]);
+    for (let left = time - Date.now(); left > 0 && !leaving.released.aborted; left = time - Date.now())
+      await sleep(Math.min(left, LONGEST_TIMER_MS), undefined, { signal }).catch(() => stopped.throwIfAborted());
+  }
+
+  #attempting(late?: AttemptOptions['late']): AttemptOptions {
+    const { graceMs, leaving } = this.#options;
+    return { graceMs, drained: leaving.drained, ...(late && { late }) };
   }
 
   /** The intent of an earlier run for a call that has no outcome. */

@@ -58,6 +58,7 @@ export const limitsSchema = z
     sliceTime: timeWithin(limitRanges.sliceTime),
     doubtGrace: timeWithin(limitRanges.doubtGrace),
     stickyQueueTimeout: timeWithin(limitRanges.stickyQueueTimeout),
+    shutdownGrace: timeWithin(limitRanges.shutdownGrace),
   })
   .transform(
     (limits): ResolvedLimits => ({
@@ -67,6 +68,7 @@ export const limitsSchema = z
       sliceTimeMs: limits.sliceTime,
       doubtGraceMs: limits.doubtGrace,
       stickyQueueTimeoutMs: limits.stickyQueueTimeout,
+      shutdownGraceMs: limits.shutdownGrace,
     }),
   );
 

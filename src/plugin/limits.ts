@@ -20,6 +20,11 @@ export interface LimitsConfig {
    * a lost worker costs beyond the heartbeat time-out. From 100 milliseconds to 1 minute; default 500 milliseconds.
    */
   readonly stickyQueueTimeout?: Duration;
+  /**
+   * What work in progress is given to come to an end when the worker shuts down in order (W5): then tools are told to stop,
+   * and generations are left to the next worker. From 0 to 1 hour; default 20 seconds.
+   */
+  readonly shutdownGrace?: Duration;
 }
 
 /** Limits with every default filled in. */
@@ -30,6 +35,7 @@ export interface ResolvedLimits {
   readonly sliceTimeMs: number;
   readonly doubtGraceMs: number;
   readonly stickyQueueTimeoutMs: number;
+  readonly shutdownGraceMs: number;
 }
 
 const SECOND = 1000;
@@ -45,6 +51,7 @@ export const limitRanges = {
   sliceTime: { least: SECOND, most: 60 * MINUTE, byDefault: 5 * MINUTE },
   doubtGrace: { least: 0, most: 10 * MINUTE, byDefault: 5 * SECOND },
   stickyQueueTimeout: { least: 100, most: MINUTE, byDefault: SECOND / 2 },
+  shutdownGrace: { least: 0, most: 60 * MINUTE, byDefault: 20 * SECOND },
 } as const satisfies Record<keyof LimitsConfig, { least: number; most: number; byDefault: number }>;
 
 /** Time between two scans that Temporal's schedule asks for (R1). */

@@ -63,11 +63,12 @@ export class ApomeshPlugin extends SimplePlugin {
         'has two apomesh plugins with configs of their own; give one.',
         this.config.file,
       );
-    const { heartbeatTimeoutMs, stickyQueueTimeoutMs } = this.config.limits;
+    const { heartbeatTimeoutMs, stickyQueueTimeoutMs, shutdownGraceMs } = this.config.limits;
     const configured = super.configureWorker(options);
     const own = new Pool(this.config, this.openStores(), !this.hasOwnStores);
     return {
       stickyQueueScheduleToStartTimeout: stickyQueueTimeoutMs,
+      shutdownGraceTime: shutdownGraceMs,
       maxHeartbeatThrottleInterval: heartbeatTimeoutMs / 3,
       defaultHeartbeatThrottleInterval: heartbeatTimeoutMs / 3,
       ...configured,

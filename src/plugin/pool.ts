@@ -12,6 +12,7 @@ import { toolset } from '../tools/toolset.ts';
 import { askForScans } from './boot-scan.ts';
 import type { ResolvedConfig } from './config.ts';
 import { inFile } from './in-file.ts';
+import { WorkerLeaving } from './leaving.ts';
 import { Presence } from './presence.ts';
 import { ensureSearchAttributes } from './search-attributes.ts';
 
@@ -110,6 +111,8 @@ export class Pool {
       ...(connection && { connection }),
       ...(dataConverter && { dataConverter }),
     });
+    const leaving = new WorkerLeaving(worker, limits.shutdownGraceMs);
+    opened.push(() => leaving.stop());
     const alive = () => presence.alive();
     this.#activities = createActivities({
       stores: this.#stores,
@@ -121,6 +124,7 @@ export class Pool {
       worker: id,
       taskQueue,
       alive,
+      leaving,
       log,
     });
     if (connection && this.config.recovery !== null) {

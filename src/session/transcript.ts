@@ -30,8 +30,10 @@ export interface AgentTranscript {
   /** `at` of the latest fence (AgentResuming or SessionResumed), or null. */
   fencedAt: string | null;
   snapshot: EnvelopeOf<'AgentSnapshot'>['data'] | null;
+  /** The latest snapshot of a node boundary: where the loop is recovered from, with the tail. */
+  boundary: EnvelopeOf<'AgentSnapshot'>['data'] | null;
   readonly messages: MessageRef[];
-  /** Events since the latest snapshot: at most a node's. */
+  /** Events since the latest node boundary: at most a node's. */
   tail: Envelope[];
   /** Open pauses in the order raised. */
   readonly pauses: Map<string, EnvelopeOf<'PauseRaised'>['data']>;
@@ -64,6 +66,7 @@ const newAgent = (agent: string): AgentTranscript => ({
   resuming: false,
   fencedAt: null,
   snapshot: null,
+  boundary: null,
   messages: [],
   tail: [],
   pauses: new Map(),
@@ -102,6 +105,8 @@ function followAgent(agent: AgentTranscript, event: Envelope): void {
       break;
     case 'AgentSnapshot':
       agent.snapshot = event.data;
+      if (event.data.source !== 'node') break;
+      agent.boundary = event.data;
       agent.tail = [];
       break;
     case 'GenerationCompleted':

@@ -1,7 +1,7 @@
 import type { CallToolResult, Tool as ListedTool } from '@modelcontextprotocol/sdk/types.js';
 import type { McpServerDefinition } from '../agent/mcp.ts';
 import type { ToolOptions } from '../agent/tool.ts';
-import { ConfigInvalidError, InvalidToolInputError } from '../contract/errors.ts';
+import { ConfigInvalidError, InvalidToolInputError, WorkerShutdownError } from '../contract/errors.ts';
 import type { Tool } from '../ports/tools.ts';
 import type { Json, JsonObject } from '../session/json.ts';
 import { McpConnection } from './mcp-connection.ts';
@@ -116,10 +116,23 @@ function mcpTool(
     async run(args, { key, signal }) {
       const wrong = checked(args);
       if (wrong !== null) throw new InvalidToolInputError(name, wrong);
-      return resultOf(await connection.call({ tool: listed.name, args, key, signal, timeoutMs: options.timeoutMs }));
+      const heeded = options.class === 'effect' ? unlessShutdown(signal) : signal;
+      const { timeoutMs } = options;
+      return resultOf(await connection.call({ tool: listed.name, args, key, signal: heeded, timeoutMs }));
     },
     reconcile: null,
   };
+}
+
+/** A server that is told to stop does not say whether it did: where the worker only shuts down, it is waited for (W5). */
+function unlessShutdown(signal: AbortSignal): AbortSignal {
+  const heeded = new AbortController();
+  const onAbort = () => {
+    if (!(signal.reason instanceof WorkerShutdownError)) heeded.abort(signal.reason);
+  };
+  if (signal.aborted) onAbort();
+  else signal.addEventListener('abort', onAbort, { once: true });
+  return heeded.signal;
 }
 
 /** What a tool gave: structured content if there is any, else the text of a result of texts, else its content parts. */

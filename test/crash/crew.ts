@@ -13,6 +13,7 @@ export class Crew {
   kills = 0;
   readonly #options: WorkerOptions;
   readonly #members = new Set<WorkerProcess>();
+  readonly #relieved = new Set<WorkerProcess>();
   #joining: Promise<unknown> = Promise.resolve();
   #isClosing = false;
 
@@ -41,6 +42,16 @@ export class Crew {
     for (const member of this.#members) if (member.pid === pid) member.kill('SIGCONT');
   }
 
+  /** Replaces all members one after the other, each shut down in order once another has come. */
+  async relieve(): Promise<void> {
+    for (const member of [...this.#members]) {
+      await this.#add();
+      this.#relieved.add(member);
+      member.kill('SIGTERM');
+      await member.gone;
+    }
+  }
+
   async close(): Promise<void> {
     this.#isClosing = true;
     await this.#joining;
@@ -56,7 +67,7 @@ export class Crew {
 
   #replace(member: WorkerProcess, how: NodeJS.Signals | number): void {
     this.#members.delete(member);
-    if (this.#isClosing) return;
+    if (this.#isClosing || (this.#relieved.has(member) && how === 0)) return;
     if (how === 'SIGKILL') this.kills += 1;
     else this.accidents.push(`worker ${member.pid} ended with ${how}`);
     this.#killOther(member.pid);

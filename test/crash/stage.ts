@@ -14,7 +14,7 @@ import { addressOf, bundle, connect, mongoUriOf, openMongo, unique } from '../su
 import { until } from '../support/until.ts';
 import { Crew } from './crew.ts';
 import type { Moment, Plan } from './moments.ts';
-import { workConfig } from './work.ts';
+import { type WorkOptions, workConfig } from './work.ts';
 
 export interface StageOptions {
   readonly workers: number;
@@ -22,6 +22,8 @@ export interface StageOptions {
   readonly apart?: boolean;
   /** Time-out of the effect, in milliseconds. */
   readonly timeoutMs: number;
+  /** As {@link WorkOptions.paceMs}. */
+  readonly paceMs?: number;
   readonly moments: readonly Moment[];
   /** How long all of it may take, in milliseconds. */
   readonly longestMs: number;
@@ -92,7 +94,7 @@ export class Stage {
   }
 
   static async open(options: StageOptions): Promise<Stage> {
-    const { workers, timeoutMs, moments, apart = false } = options;
+    const { workers, timeoutMs, paceMs, moments, apart = false } = options;
     const folder = mkdtempSync(join(tmpdir(), 'apomesh-crash-'));
     const database = unique('crash');
     const taskQueue = unique('crash');
@@ -103,7 +105,7 @@ export class Stage {
     const { native, connection } = await connect();
     const conductor = apart ? await Worker.create({ connection: native, taskQueue, workflowBundle }) : null;
     const where = { temporal: addressOf(), mongo: mongoUriOf(), database, taskQueue, bundle: apart ? null : file };
-    const crew = await Crew.open(workers, { ...where, folder, timeoutMs, moments });
+    const crew = await Crew.open(workers, { ...where, folder, timeoutMs, ...(paceMs && { paceMs }), moments });
     const plugin = new ApomeshPlugin(workConfig({ folder, timeoutMs, reached: () => undefined }), { stores });
     const client = new Client({ connection, plugins: [plugin], interceptors: { workflow: [quick] } });
     return new Stage(options, folder, stores, crew, { client, taskQueue, conductor });

@@ -36,12 +36,14 @@ export interface WorkOptions {
   readonly folder: string;
   /** Time-out of the effect, in milliseconds. */
   readonly timeoutMs: number;
+  /** Milliseconds of each generation and read, and of an effect before and after it happens. Default 30. */
+  readonly paceMs?: number;
   /** Told where a session has got to. */
   readonly reached: (session: string, place: Place, at: number) => void;
 }
 
 /** The work of all sessions: twelve steps of a generation and an effect that must not run twice, every third with a read. */
-export function workConfig({ folder, timeoutMs, reached }: WorkOptions): ApomeshConfig {
+export function workConfig({ folder, timeoutMs, paceMs = 30, reached }: WorkOptions): ApomeshConfig {
   const write = defineTool({
     name: 'write',
     description: 'Adds a line.',
@@ -50,11 +52,11 @@ export function workConfig({ folder, timeoutMs, reached }: WorkOptions): Apomesh
     input: args,
     run: async ({ session, step, text }, { key }) => {
       reached(session, 'effect begun', step);
-      await sleep(30);
+      await sleep(paceMs);
       const line: Line = { text, key, at: new Date().toISOString(), pid: process.pid };
       appendFileSync(fileOf(folder, session), `${JSON.stringify(line)}\n`);
       reached(session, 'effect done', step);
-      await sleep(30);
+      await sleep(paceMs);
       return placeOf(folder, session, key);
     },
     reconcile: ({ session }, { key }) => {
@@ -69,7 +71,7 @@ export function workConfig({ folder, timeoutMs, reached }: WorkOptions): Apomesh
     input: args,
     run: async ({ session, step }) => {
       reached(session, 'read', step);
-      await sleep(30);
+      await sleep(paceMs);
       const lines = linesOf(folder, session);
       return lines.slice(0, step - 1).map(({ text }) => text);
     },
@@ -78,7 +80,7 @@ export function workConfig({ folder, timeoutMs, reached }: WorkOptions): Apomesh
     const session = goalIn(prompt);
     const step = node + 1;
     reached(session, 'generation', step);
-    await sleep(30);
+    await sleep(paceMs);
     const text = `${step} after ${bodyDigest(told(prompt)).slice(0, 20)}`;
     if (step > STEPS) return { text };
     const tools = step % 3 === 0 ? ['write', 'read'] : ['write'];

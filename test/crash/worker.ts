@@ -23,11 +23,12 @@ export interface WorkerOptions {
   /** File with the workflow bundle; null where the workflows run elsewhere. */
   readonly bundle: string | null;
   readonly timeoutMs: number;
+  readonly paceMs?: number;
   readonly moments: readonly Moment[];
 }
 
 const options = JSON.parse(process.argv[2] ?? '') as WorkerOptions;
-const { folder, timeoutMs } = options;
+const { folder, timeoutMs, paceMs } = options;
 const trap = new Trap(folder, options.moments);
 const mongo = mongoStores({ uri: options.mongo, database: options.database });
 const stores = trapped(mongo, trap, join(folder, `${process.pid}.acknowledged`));
@@ -36,7 +37,9 @@ Runtime.install({
   telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'ERROR' }) } },
   shutdownSignals: [],
 });
-const plugin = new ApomeshPlugin(workConfig({ folder, timeoutMs, reached: trap.reached }), { stores });
+const plugin = new ApomeshPlugin(workConfig({ folder, timeoutMs, ...(paceMs && { paceMs }), reached: trap.reached }), {
+  stores,
+});
 const activitiesOnly: WorkerPlugin = {
   name: 'activities only',
   configureWorker: ({ workflowsPath: _, ...rest }) => rest,
@@ -51,8 +54,10 @@ const worker = await Worker.create({
 await worker.runUntil(
   new Promise<void>((resolve) => {
     process.once('disconnect', resolve);
+    process.once('SIGTERM', resolve);
     process.send?.('ready');
   }),
 );
 await stores.close();
 await connection.close();
+if (process.connected) process.disconnect();

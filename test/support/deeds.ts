@@ -10,6 +10,7 @@ import { goalModel } from './script.ts';
 export const TIMEOUT_MS = 6_000;
 export const GRACE_MS = 500;
 export const HEARTBEAT_MS = 1_000;
+export const SHUTDOWN_GRACE_MS = 1_500;
 /** The gated model gives its answer to this node, the third, only once that deed may end. */
 export const GATE = 'gate';
 
@@ -60,6 +61,17 @@ export class Deeds {
     return `${id} was done`;
   }
 
+  /** As {@link do}, and ends when it is told to stop. */
+  async doUnlessTold(id: string, key: string, signal: AbortSignal): Promise<string> {
+    this.#write(id, 'begin', key);
+    const told = new Promise<string>((resolve) => {
+      signal.addEventListener('abort', () => resolve(`${id} was told of ${signal.reason.name}`), { once: true });
+    });
+    const said = await Promise.race([told, this.until(id).then(() => `${id} was done`)]);
+    this.#write(id, 'end', key);
+    return said;
+  }
+
   /** How often a deed was asked about, this time included. */
   asked(id: string): number {
     const file = join(this.folder, `${id}.asked`);
@@ -91,6 +103,8 @@ const options: Readonly<Record<string, Omit<ToolOptions, 'approval'> & { approva
   absent: {},
   late: {},
   unsure: {},
+  heed: {},
+  look: { effect: 'read' },
 };
 
 /** Tools by what becomes of a deed in doubt, and agents in both modes. */
@@ -105,7 +119,7 @@ export function configOf(folder: string): ApomeshConfig {
       input,
       timeout: TIMEOUT_MS,
       ...(reconcile && { reconcile: ({ id }: z.infer<typeof input>) => reconcile(deeds, id) }),
-      run: ({ id }, { key }) => deeds.do(id, key),
+      run: ({ id }, { key, signal }) => (name === 'heed' ? deeds.doUnlessTold(id, key, signal) : deeds.do(id, key)),
     });
   });
   const agents = (['loop', 'call'] as const).flatMap((dispatch) =>
@@ -118,6 +132,6 @@ export function configOf(folder: string): ApomeshConfig {
     models: { goals: goalModel().model, gated: gated.model },
     tools,
     agents,
-    limits: { heartbeatTimeout: HEARTBEAT_MS, doubtGrace: GRACE_MS },
+    limits: { heartbeatTimeout: HEARTBEAT_MS, doubtGrace: GRACE_MS, shutdownGrace: SHUTDOWN_GRACE_MS },
   };
 }

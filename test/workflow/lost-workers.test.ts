@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import type { SessionHandle } from '../../src/client/handle.ts';
 import type { Envelope } from '../../src/index.ts';
@@ -144,30 +143,6 @@ describe('a worker that is lost', () => {
       expect(deeds.begun(one.mode)).toHaveLength(1);
     }
   });
-});
-
-it('W5: a worker that shuts down in order lets its agents go: no fence, no doubt, and they go on elsewhere', async () => {
-  const workers = await twoWorkers();
-  const { deeds, survivor } = workers;
-  const leaving = await workers.process();
-  const ids = (mode: string) => ['a', 'b', 'c', 'd'].map((id) => `${mode}-${id}`);
-  const driven = await startBoth(workers, 'goals', (mode) => ids(mode).map((id) => calls(['ask', { id }])));
-  for (const { mode } of driven) deeds.open(`${mode}-a`);
-  await untilBoth('the second effects run', driven, ({ mode }) => deeds.begun(`${mode}-b`).length === 1);
-  leaving.kill('SIGTERM');
-  await sleep(300);
-  for (const id of modes.flatMap(ids)) deeds.open(id);
-  survivor.run();
-  expect(await leaving.gone).toBe(0);
-  for (const one of driven) {
-    const events = await finished(one);
-    expect(ofType(events, 'AgentResuming')).toEqual([]);
-    expect(ofType(events, 'PauseRaised')).toEqual([]);
-    const released = ofType(events, 'AgentSnapshot').filter(({ data }) => data.source === 'release');
-    expect(released.map(({ data }) => data.node)).toEqual(one.mode === 'loop' ? [2] : []);
-    for (const id of ids(one.mode)) expect(deeds.begun(id)).toHaveLength(1);
-    expect(new Set(ids(one.mode).map((id) => deeds.begun(id)[0]?.pid)).size).toBe(2);
-  }
 });
 
 it('W4: of two runs of the same workflow one drives, and the second raises the epoch', async () => {

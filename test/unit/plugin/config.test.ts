@@ -48,6 +48,7 @@ describe('parseConfig', () => {
       sliceTimeMs: 300_000,
       doubtGraceMs: 5_000,
       stickyQueueTimeoutMs: 500,
+      shutdownGraceMs: 20_000,
     });
     expect(mongo).toEqual({ uri: null, database: 'apomesh' });
   });
