@@ -104,7 +104,6 @@ const options: Readonly<Record<string, Omit<ToolOptions, 'approval'> & { approva
   late: {},
   unsure: {},
   heed: {},
-  look: { effect: 'read' },
 };
 
 /** Tools by what becomes of a deed in doubt, and agents in both modes. */

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { InvalidToolInputError, ToolOutcomeUnknownError } from '../../src/contract/errors.ts';
+import { InvalidToolInputError, ToolOutcomeUnknownError, WorkerShutdownError } from '../../src/contract/errors.ts';
 import { isRunning, mcpFixture, named, pidOf, run } from '../support/mcp-fixture.ts';
 
 const mcp = mcpFixture();
@@ -82,6 +82,17 @@ describe('calling an MCP tool', () => {
     controller.abort(reason);
     await expect(running).rejects.toBe(reason);
     await mcp.waitFor('cancelled slow');
+  });
+
+  it('W5: an effect is not told of a shutdown, as a server that stops does not say whether it did; a read is', async () => {
+    const [effect, read] = await Promise.all([
+      mcp.open({ mcp: { test: mcp.stdio() } }),
+      mcp.open({ mcp: { test: mcp.stdio({ effects: { slow: 'read' } }) } }),
+    ]);
+    const reason = new WorkerShutdownError();
+    const shutDown = () => AbortSignal.any([AbortSignal.abort(reason)]);
+    await expect(run(read, 'slow', {}, shutDown())).rejects.toBe(reason);
+    expect(await run(effect, 'slow', {}, shutDown())).toBe('at last');
   });
 
   it('E4: a call that is not answered in time is in doubt', async () => {
