@@ -13,6 +13,7 @@ import { openPauses, type Pause } from './pauses.ts';
 import { type TailOptions, tailLog } from './tail.ts';
 import type { Temporal } from './temporal.ts';
 import { type Verification, verifySession } from './verify.ts';
+import { witnessOf } from './witness.ts';
 
 /** One session, by its id. Reading needs the store only; acting needs Temporal too. */
 export class SessionHandle {
@@ -103,8 +104,8 @@ export class SessionHandle {
     if (status !== 'RUNNING') throw new SessionStoppedError(this.id, status);
   }
 
-  /** Checks all that the session's record promises. */
-  verify(): Promise<Verification> {
-    return verifySession(this.#stores, this.id);
+  /** Checks all that the session's record promises. Temporal is asked how far the log must reach; where it is away, nobody is. */
+  async verify(): Promise<Verification> {
+    return verifySession(this.#stores, this.id, await witnessOf(this.#temporal, this.id));
   }
 }

@@ -1,17 +1,31 @@
-import { ApomeshError, BodyMissingError, LogUnreadableError, SessionNotFoundError } from '../contract/errors.ts';
+import { ApomeshError, SessionNotFoundError } from '../contract/errors.ts';
 import { checkPin } from '../plugin/backends.ts';
+import type { Audit, RowFault } from '../ports/audit.ts';
 import type { BodyTable, Stores } from '../ports/store.ts';
-import type { Envelope } from '../session/envelopes.ts';
-import { fold } from '../session/fold.ts';
-import { bodyRefsOf, type PointedBody } from './body-refs.ts';
+import type { Envelope, EventType } from '../session/envelopes.ts';
+import { bodyRefsOf } from './body-refs.ts';
 import { checkJournal, type EffectCounts } from './journal-check.ts';
+import { logProblems } from './log-check.ts';
+
+export const problemCodes = [
+  'LOG_UNREADABLE',
+  'BODY_MISSING',
+  'PIN_CORRUPT',
+  'JOURNAL_INCONSISTENT',
+  'INDEX_INCONSISTENT',
+  'ROW_ALTERED',
+] as const;
 
 /** Something of a session that does not hold. */
 export interface Problem {
   /** The event it was found at; null where it is about none. */
   readonly seq: number | null;
-  /** `LOG_UNREADABLE`, `BODY_MISSING`, `PIN_CORRUPT` or `JOURNAL_INCONSISTENT`. */
-  readonly code: string;
+  /**
+   * `LOG_UNREADABLE` an event is missing, altered or contradicts those before it; `BODY_MISSING` a body is missing or altered;
+   * `PIN_CORRUPT`; `JOURNAL_INCONSISTENT` intents and outcomes do not add up; `INDEX_INCONSISTENT` the record says something
+   * else than the log; `ROW_ALTERED` a claim, late evidence or what was decided on recovery is altered or missing.
+   */
+  readonly code: (typeof problemCodes)[number];
   readonly message: string;
 }
 
@@ -19,81 +33,94 @@ export interface Problem {
 export interface Verification {
   readonly session: string;
   readonly ok: boolean;
+  /** All that were found, not only the first. */
   readonly problems: readonly Problem[];
   /** Events, and distinct bodies that were checked. */
   readonly events: number;
   readonly bodies: number;
   readonly effects: EffectCounts;
+  /**
+   * The last seq that Temporal has heard of, which tells a log that was cut short from one that goes on; null where it says
+   * nothing. One that is over needs no such witness.
+   */
+  readonly temporalSeq: number | null;
 }
 
-/** Bodies loaded at once. */
-const CHUNK = 100;
+/** What another than the log has heard of a session, before the log is looked at. */
+export interface Witness {
+  readonly lastSeq: number | null;
+  /** It has come to its end by itself. */
+  readonly isOver: boolean;
+}
+
+/** Nothing is known but the log. */
+const noWitness: Witness = { lastSeq: null, isOver: false };
 
 const TABLES: readonly BodyTable[] = ['bodies', 'messages', 'snapshots'];
 
 /**
- * Checks all that a session's record promises: the log gapless and readable (L2, L8), every body and the pin present and
- * matching (L4, P4), the effect journal consistent (E3).
+ * Checks all that a session's record promises: the log gapless, readable and not shorter than anybody knew (L2, L8), every body
+ * and the pin present and matching (L4, P4), the effect journal consistent (E3), claims and evidence as they were written,
+ * and the indexes as the log says (F6). Goes on after what is wrong, as far as that can be.
  *
  * @throws {SessionNotFoundError}
  */
-export async function verifySession(stores: Stores, session: string): Promise<Verification> {
-  const problems: Problem[] = [];
-  const log = await readable(stores, session, problems);
-  if (log.length === 0 && problems.length === 0) throw new SessionNotFoundError(session);
-  const pointed = log.flatMap(bodyRefsOf);
-  let bodies = 0;
-  for (const table of TABLES) {
-    const distinct = new Map(pointed.filter((one) => one.table === table).map((one) => [one.ref.digest, one]));
-    bodies += distinct.size;
-    problems.push(...(await missingBodies(stores, session, table, [...distinct.values()])));
-  }
-  problems.push(...(await pinProblems(stores, log)));
-  const { faults, effects } = checkJournal(log);
-  problems.push(...faults.map(({ seq, problem }) => ({ seq, code: 'JOURNAL_INCONSISTENT', message: `${problem}.` })));
-  return { session, ok: problems.length === 0, problems, events: log.length, bodies, effects };
-}
-
-/** As much of the log as can be read. */
-async function readable(stores: Stores, session: string, problems: Problem[]): Promise<Envelope[]> {
-  try {
-    const log = await stores.read(session);
-    fold(log);
-    return log;
-  } catch (error) {
-    if (!(error instanceof LogUnreadableError)) throw error;
-    const seq = Number(error.fields['seq']);
-    problems.push({ seq, code: error.code, message: error.message });
-    return stores.read(session, 0, seq).catch(() => []);
-  }
-}
-
-async function missingBodies(
+export async function verifySession(
   stores: Stores,
   session: string,
-  table: BodyTable,
-  pointed: readonly PointedBody[],
-): Promise<Problem[]> {
+  witness: Witness = noWitness,
+): Promise<Verification> {
+  const audit = await stores.audit(session);
+  const { envelopes, lastSeq, completed, faults } = audit;
+  if (lastSeq < 0 && completed === null && faults.length === 0 && witness.lastSeq === null)
+    throw new SessionNotFoundError(session);
+  const bodies = await bodyProblems(stores, session, envelopes);
+  const { faults: wrong, effects } = checkJournal(envelopes);
+  const problems: Problem[] = [
+    ...logProblems(session, audit, witness),
+    ...bodies.problems,
+    ...(await pinProblems(stores, envelopes)),
+    ...wrong.map(({ seq, problem }) => ({ seq, code: 'JOURNAL_INCONSISTENT', message: `${problem}.` }) as const),
+    ...faults.filter((fault) => fault.in !== 'events').map(problemOf),
+    ...claimProblems(session, audit),
+  ];
+  const ok = problems.length === 0;
+  const temporalSeq = witness.lastSeq;
+  return { session, ok, problems, events: envelopes.length, bodies: bodies.count, effects, temporalSeq };
+}
+
+const problemOf = ({ in: table, seq, why }: RowFault): Problem =>
+  table === 'sessions'
+    ? { seq, code: 'INDEX_INCONSISTENT', message: `${why}; \`apomesh recover --rebuild\` makes it again from the log.` }
+    : { seq, code: 'ROW_ALTERED', message: `${why}; restore it from a backup.` };
+
+async function bodyProblems(
+  stores: Stores,
+  session: string,
+  log: readonly Envelope[],
+): Promise<{ problems: Problem[]; count: number }> {
+  const pointed = log.flatMap(bodyRefsOf);
   const problems: Problem[] = [];
-  const check = async (some: readonly PointedBody[]): Promise<void> => {
-    try {
-      await stores.load(
-        session,
-        table,
-        some.map(({ ref }) => ref),
-      );
-    } catch (error) {
-      if (!(error instanceof BodyMissingError)) throw error;
-      const [one, ...others] = some;
-      if (others.length > 0) {
-        for (const each of some) await check([each]);
-      } else if (one) {
-        problems.push({ seq: one.seq, code: error.code, message: error.message });
-      }
+  let count = 0;
+  for (const table of TABLES) {
+    const keyed = pointed
+      .filter((one) => one.table === table)
+      .map((one) => [`${one.ref.digest}/${one.ref.bytes}`, one] as const);
+    const distinct = [...new Map(keyed.reverse()).values()].reverse();
+    const faults = await stores.bodyFaults(
+      session,
+      table,
+      distinct.map(({ ref }) => ref),
+    );
+    count += distinct.length;
+    for (const [i, { seq, ref }] of distinct.entries()) {
+      const fault = faults[i];
+      if (!fault) continue;
+      const message = `the body ${ref.digest} in ${table} is ${fault}; restore it from a backup.`;
+      problems.push({ seq, code: 'BODY_MISSING', message });
     }
-  };
-  for (let i = 0; i < pointed.length; i += CHUNK) await check(pointed.slice(i, i + CHUNK));
-  return problems;
+  }
+  return { problems, count };
 }
 
 async function pinProblems(stores: Stores, log: readonly Envelope[]): Promise<Problem[]> {
@@ -106,4 +133,26 @@ async function pinProblems(stores: Stores, log: readonly Envelope[]): Promise<Pr
     if (!(error instanceof ApomeshError) || error.code !== 'PIN_CORRUPT') throw error;
     return [{ seq: 0, code: error.code, message: error.message }];
   }
+}
+
+/** What only a claim's holder logs. */
+const CLAIMED: ReadonlySet<EventType> = new Set(['GenerationCompleted', 'ToolCallStarted', 'SessionResumed']);
+
+/**
+ * What a dispatch logged has its claim before it (W4). Once the session is over the claims have done their work, and may be
+ * gone.
+ */
+function claimProblems(session: string, { envelopes, claims, completed, faults }: Audit): Problem[] {
+  if (completed !== null || faults.some((fault) => fault.in === 'dispatches')) return [];
+  const claimed = new Set(claims.map(({ agent, resume, epoch }) => `${agent}#${resume}.${epoch}`));
+  const problems: Problem[] = [];
+  for (const { seq, type, agent, writer } of envelopes) {
+    if (!CLAIMED.has(type) || !writer) continue;
+    const dispatch = `${agent ?? session}#${writer.resume}.${writer.epoch}`;
+    if (claimed.has(dispatch)) continue;
+    claimed.add(dispatch);
+    const message = `there is no claim of ${dispatch}, which logged this; restore it from a backup.`;
+    problems.push({ seq, code: 'ROW_ALTERED', message });
+  }
+  return problems;
 }

@@ -1,4 +1,5 @@
 import type { BodyRef, Envelope, Phase } from '../session/envelopes.ts';
+import type { Auditor } from './audit.ts';
 
 /** Where a body lives: generations and tool results are `messages`, per-agent checkpoints `snapshots`, the rest `bodies`. */
 export type BodyTable = 'bodies' | 'messages' | 'snapshots';
@@ -198,7 +199,15 @@ export interface RecoveryIndex {
 }
 
 /** All that one database gives, behind the ports. */
-export interface Stores extends Journal, EventLog, StateStore, EffectLog, PinStore, WorkerRegistry, RecoveryIndex {
+export interface Stores
+  extends Journal,
+    EventLog,
+    StateStore,
+    EffectLog,
+    PinStore,
+    WorkerRegistry,
+    RecoveryIndex,
+    Auditor {
   /** Creates what is missing (collections, indexes) and checks that the store can keep the promises. Idempotent. */
   prepare(): Promise<void>;
   close(): Promise<void>;

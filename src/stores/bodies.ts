@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto';
+import type { BodyFault } from '../ports/audit.ts';
 import type { BodyRef } from '../session/envelopes.ts';
 
 /** What is wrong with a stored body, or null. */
-export function bodyFault(json: unknown, ref: BodyRef): 'missing' | 'altered' | null {
+export function bodyFault(json: unknown, ref: BodyRef): BodyFault | null {
   if (json === undefined) return 'missing';
   if (typeof json !== 'string' || Buffer.byteLength(json) !== ref.bytes) return 'altered';
   return digestOf(json) === ref.digest ? null : 'altered';

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Stores } from '../../src/ports/store.ts';
+import { auditCases } from './stores.audit.ts';
 import { bodyCases } from './stores.bodies.ts';
 import { listCases } from './stores.lists.ts';
 import { logCases } from './stores.log.ts';
@@ -19,6 +20,7 @@ export function storesSuite(name: string, make: () => Promise<Stores>): void {
     bodyCases(() => stores);
     listCases(() => stores);
     recoveryCases(() => stores);
+    auditCases(() => stores);
 
     it('says where it is', () => {
       expect(stores.address).not.toBe('');

@@ -1,4 +1,5 @@
 import { BodyMissingError, PinCorruptError } from '../../contract/errors.ts';
+import type { Auditor } from '../../ports/audit.ts';
 import type { BodyRow, CompletedRow, EffectLog, EvidenceRow, PinRow, PinStore, StateStore } from '../../ports/store.ts';
 import { bodyFault } from '../bodies.ts';
 import { byTime } from '../order.ts';
@@ -39,6 +40,9 @@ export class Kept {
       this.#verified.add(row);
       return row.json;
     });
+
+  bodyFaults: Auditor['bodyFaults'] = async (session, table, refs) =>
+    refs.map((ref) => bodyFault(this.#bodies.get(bodyKey(session, table, ref.digest))?.json, ref));
 
   pin: PinStore['pin'] = async (digest) => {
     const row = this.#pins.get(digest);

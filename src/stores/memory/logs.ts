@@ -2,6 +2,7 @@ import { LogUnreadableError } from '../../contract/errors.ts';
 import type { CompletedRow, EventLog, RecoveryIndex, SessionEntry, SessionPage } from '../../ports/store.ts';
 import type { Envelope } from '../../session/envelopes.ts';
 import { dataText, envelopeText } from '../envelope-text.ts';
+import { LogAudit } from '../log-audit.ts';
 import { pageOf } from '../order.ts';
 
 /** An event on its way in, checked and copied: nobody else can change it. */
@@ -55,6 +56,12 @@ export class Logs {
     }
     return envelopes;
   };
+
+  audit(session: string): LogAudit {
+    const audit = new LogAudit(session);
+    for (const [seq, envelope] of this.#logs.get(session)?.rows.entries() ?? []) if (envelope) audit.add(seq, envelope);
+    return audit;
+  }
 
   sessions: EventLog['sessions'] = async ({ limit = 100, before } = {}) => {
     const end = this.#endOf(before);

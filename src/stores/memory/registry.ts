@@ -35,6 +35,12 @@ export class Registry implements WorkerRegistry {
     return rows.filter((row) => row.session === session).sort(byDispatch);
   }
 
+  /** All claims of a session. */
+  claimsOf(session: string): ClaimRow[] {
+    const all = [...this.#claims.values()].flatMap((claims) => [...claims.values()]);
+    return all.filter((row) => row.session === session).sort(byDispatch);
+  }
+
   #claimsOf(agent: string): Map<string, ClaimRow> {
     let claims = this.#claims.get(agent);
     if (claims === undefined) {

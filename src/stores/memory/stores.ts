@@ -49,6 +49,12 @@ export function memoryStores(): Stores {
     unfinished: logs.unfinished,
     rebuildIndexes: () =>
       rebuildCompleted(logs.names(), logs.read, async (row) => void kept.completed.set(row.session, row)),
+    async audit(session) {
+      const completed = kept.completed.get(session) ?? null;
+      const { envelopes, lastSeq, faults } = logs.audit(session);
+      return { envelopes, lastSeq, claims: registry.claimsOf(session), completed, faults };
+    },
+    bodyFaults: kept.bodyFaults,
     async prepare() {},
     async close() {},
   };

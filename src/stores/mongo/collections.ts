@@ -44,10 +44,12 @@ export interface ClaimDoc {
   readonly slice: number;
   readonly worker: string;
   readonly claimant: string;
+  /** Of all other columns, `_id` included. */
+  readonly sum: string;
 }
 
-/** `_id` is the evidence's id. */
-export type EvidenceDoc = Omit<EvidenceRow, 'into' | 'id'> & { readonly _id: string };
+/** `_id` is the evidence's id. `sum` is of all other columns, `_id` included. */
+export type EvidenceDoc = Omit<EvidenceRow, 'into' | 'id'> & { readonly _id: string; readonly sum: string };
 
 /** `_id` is the session. */
 export type CompletedDoc = Omit<CompletedRow, 'into' | 'session'> & { readonly _id: string };
@@ -64,8 +66,8 @@ export interface SessionDoc {
   readonly event: string;
 }
 
-/** `_id` is the session. */
-export type RecoverableDoc = Omit<RecoverableEntry, 'session'> & { readonly _id: string };
+/** `_id` is the session. `sum` is of all other columns, `_id` included. */
+export type RecoverableDoc = Omit<RecoverableEntry, 'session'> & { readonly _id: string; readonly sum: string };
 
 /** `_id` is the worker. */
 export interface WorkerDoc {

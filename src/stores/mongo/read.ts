@@ -1,5 +1,6 @@
 import { BodyMissingError, PinCorruptError } from '../../contract/errors.ts';
-import type { EffectLog, EventLog, PinStore, StateStore } from '../../ports/store.ts';
+import type { BodyTable, EffectLog, EventLog, PinStore, StateStore } from '../../ports/store.ts';
+import type { BodyRef } from '../../session/envelopes.ts';
 import { bodyFault, digestOf } from '../bodies.ts';
 import { byTime } from '../order.ts';
 import { type BodyDoc, collection } from './collections.ts';
@@ -39,22 +40,10 @@ export function mongoEvents({ db, attempt }: Mongo): Pick<EventLog, 'read'> {
   return { read };
 }
 
-export function mongoBodies({ db, attempt }: Mongo): StateStore {
+export function mongoBodies(mongo: Mongo): StateStore {
   const load: StateStore['load'] = async (session, table, refs) => {
     const found = new Map<string, unknown>();
-    const bodies = collection(db, table);
-    for (const digests of chunks(refs)) {
-      const ids = digests.map((digest) => bodyId(session, digest));
-      const docs = await attempt(() =>
-        bodies
-          .find<Pick<BodyDoc, '_id' | 'json'>>(
-            { _id: { $in: ids } },
-            { projection: { json: 1 }, batchSize: ids.length + 1 },
-          )
-          .toArray(),
-      );
-      for (const { _id, json } of docs) found.set(_id, json);
-    }
+    for await (const { _id, json } of bodyDocs(mongo, session, table, refs)) found.set(_id, json);
     const verified = new Set<string>();
     return refs.map((ref) => {
       const json = found.get(bodyId(session, ref.digest));
@@ -68,8 +57,22 @@ export function mongoBodies({ db, attempt }: Mongo): StateStore {
   return { load };
 }
 
+/** The documents there are of many bodies, each once; not all are in memory at the same time. */
+export async function* bodyDocs(
+  { db, attempt }: Mongo,
+  session: string,
+  table: BodyTable,
+  refs: readonly BodyRef[],
+): AsyncGenerator<BodyDoc, void, undefined> {
+  const bodies = collection(db, table);
+  for (const digests of chunks(refs)) {
+    const ids = digests.map((digest) => bodyId(session, digest));
+    yield* await attempt(() => bodies.find({ _id: { $in: ids } }, { batchSize: ids.length + 1 }).toArray());
+  }
+}
+
 /** The digests asked for, each once, in parts that are small enough for one answer. */
-function chunks(refs: Parameters<StateStore['load']>[2]): string[][] {
+function chunks(refs: readonly BodyRef[]): string[][] {
   const parts: string[][] = [];
   let bytes = 0;
   for (const ref of new Map(refs.map((ref) => [ref.digest, ref])).values()) {

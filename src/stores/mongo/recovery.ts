@@ -3,7 +3,7 @@ import { rebuildCompleted } from '../completed.ts';
 import { collection, type RecoverableDoc, type SessionDoc } from './collections.ts';
 import type { Mongo } from './connect.ts';
 import { mongoEvents } from './read.ts';
-import { completedDoc } from './rows.ts';
+import { completedDoc, withSum } from './rows.ts';
 import type { SessionIndex } from './session-index.ts';
 
 /** Index entries of sessions that are looked at together: of the first page, and of those after it. */
@@ -19,7 +19,8 @@ export function mongoRecovery(mongo: Mongo, index: SessionIndex): RecoveryIndex 
   const recoverable = collection(db, 'recoverable');
   return {
     async list({ session, ...entry }) {
-      await attempt(() => recoverable.replaceOne({ _id: session }, entry, { upsert: true }));
+      const { _id, ...doc } = withSum({ _id: session, ...entry });
+      await attempt(() => recoverable.replaceOne({ _id }, doc, { upsert: true }));
     },
     async unlist(session) {
       await attempt(() => recoverable.deleteOne({ _id: session }));
@@ -46,7 +47,7 @@ export function mongoRecovery(mongo: Mongo, index: SessionIndex): RecoveryIndex 
   };
 }
 
-const entryOf = ({ _id, ...entry }: RecoverableDoc): RecoverableEntry => ({ session: _id, ...entry });
+const entryOf = ({ _id, sum, ...entry }: RecoverableDoc): RecoverableEntry => ({ session: _id, ...entry });
 
 async function unfinished(mongo: Mongo, limit: number, after: string | undefined): Promise<string[]> {
   const found: string[] = [];

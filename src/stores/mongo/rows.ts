@@ -1,6 +1,7 @@
 import { BodyTooLargeError } from '../../contract/errors.ts';
 import type { BodyRow, ClaimRow, CompletedRow, EvidenceRow, PinRow, Row } from '../../ports/store.ts';
 import { checkColumns } from '../columns.ts';
+import { rowSum } from '../row-sum.ts';
 import type {
   BodyDoc,
   ClaimDoc,
@@ -63,9 +64,9 @@ export function putsOf(row: Row): readonly Put[] {
 
 export const bodyId = (session: string, digest: string): string => `${session}/${digest}`;
 
-export const claimOf = ({ _id, ...claim }: ClaimDoc): ClaimRow => ({ into: 'dispatches', ...claim });
+export const claimOf = ({ _id, sum, ...claim }: ClaimDoc): ClaimRow => ({ into: 'dispatches', ...claim });
 
-export const evidenceOf = ({ _id, ...evidence }: EvidenceDoc): EvidenceRow => ({
+export const evidenceOf = ({ _id, sum, ...evidence }: EvidenceDoc): EvidenceRow => ({
   into: 'effects',
   id: _id,
   ...evidence,
@@ -81,12 +82,12 @@ const bodyDoc = ({ session, ref, json }: BodyRow): BodyDoc => ({
 
 const pinDoc = ({ ref, json }: PinRow): PinDoc => ({ _id: ref.digest, bytes: ref.bytes, json });
 
-const claimDoc = ({ into, ...claim }: ClaimRow): ClaimDoc => ({
-  _id: `${claim.agent}#${claim.resume}.${claim.epoch}.${claim.slice}`,
-  ...claim,
-});
+export const claimId = ({ agent, resume, epoch, slice }: Pick<ClaimRow, 'agent' | 'resume' | 'epoch' | 'slice'>) =>
+  `${agent}#${resume}.${epoch}.${slice}`;
 
-const evidenceDoc = ({ into, id, ...evidence }: EvidenceRow): EvidenceDoc => ({ _id: id, ...evidence });
+const claimDoc = ({ into, ...claim }: ClaimRow): ClaimDoc => withSum({ _id: claimId(claim), ...claim });
+
+const evidenceDoc = ({ into, id, ...evidence }: EvidenceRow): EvidenceDoc => withSum({ _id: id, ...evidence });
 
 export const completedDoc = ({ into, session, ...record }: CompletedRow): CompletedDoc => ({ _id: session, ...record });
 
@@ -97,6 +98,16 @@ export const sessionDoc = ({ _id, session, at }: Pick<EventDoc, '_id' | 'session
   at,
   event: _id,
 });
+
+/** A document with its checksum. */
+export const withSum = <T extends { readonly _id: string }>(doc: T): T & { readonly sum: string } => ({
+  ...doc,
+  sum: String(rowSum(doc)),
+});
+
+/** Whether a document is as it was written. */
+export const fitsSum = ({ sum, ...doc }: { readonly sum: string }): boolean =>
+  typeof sum === 'string' && rowSum(doc) === sum;
 
 function size(what: string, bytes: number): number {
   if (bytes > MAX_TEXT_BYTES) throw new BodyTooLargeError(what, bytes, MAX_TEXT_BYTES);

@@ -1,4 +1,5 @@
 import type { Stores } from '../../ports/store.ts';
+import { mongoAudit } from './audit.ts';
 import { type Mongo, type MongoStoresOptions, openMongo } from './connect.ts';
 import { prepareMongo } from './prepare.ts';
 import { mongoBodies, mongoEffects, mongoEvents, mongoPins } from './read.ts';
@@ -29,6 +30,7 @@ export function storesOver(mongo: Mongo): Stores {
     ...mongoPins(mongo),
     ...mongoRegistry(mongo),
     ...mongoRecovery(mongo, index),
+    ...mongoAudit(mongo, index),
     address: mongo.address,
     prepare: () => prepareMongo(mongo, index),
     close: () => mongo.client.close(),

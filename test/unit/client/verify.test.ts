@@ -1,13 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { verifySession } from '../../../src/client/verify.ts';
-import {
-  BodyMissingError,
-  LogUnreadableError,
-  PinCorruptError,
-  SessionNotFoundError,
-} from '../../../src/contract/errors.ts';
+import { PinCorruptError, SessionNotFoundError } from '../../../src/contract/errors.ts';
 import { pinAgent } from '../../../src/pins/resolve.ts';
-import type { Stores } from '../../../src/ports/store.ts';
+import type { CompletedRow, Stores } from '../../../src/ports/store.ts';
 import type { Envelope } from '../../../src/session/envelopes.ts';
 import { memoryStores } from '../../../src/stores/memory/stores.ts';
 import { LogWriter, ROOT, ref, SESSION } from '../../support/logs.ts';
@@ -99,6 +94,7 @@ describe('verifySession', () => {
       events: 6,
       bodies: 4,
       effects: { intents: 1, outcomes: 1, duplicates: 0, open: 0 },
+      temporalSeq: null,
     });
   });
 
@@ -122,11 +118,9 @@ describe('verifySession', () => {
   it('L4: finds every body that is altered, among those that are not', async () => {
     const session = await made();
     await writeLog(session.stores, session.log.rows);
-    const load: Stores['load'] = async (id, table, refs) => {
-      if (table === 'messages') throw new BodyMissingError(id, table, refs[0]?.digest ?? '', 'altered');
-      return session.stores.load(id, table, refs);
-    };
-    const { problems } = await verifySession(changed(session.stores, { load }), SESSION);
+    const bodyFaults: Stores['bodyFaults'] = async (id, table, refs) =>
+      table === 'messages' ? refs.map(() => 'altered') : session.stores.bodyFaults(id, table, refs);
+    const { problems } = await verifySession(changed(session.stores, { bodyFaults }), SESSION);
     expect(problems.map(({ seq, code }) => [seq, code])).toEqual([
       [2, 'BODY_MISSING'],
       [4, 'BODY_MISSING'],
@@ -143,19 +137,80 @@ describe('verifySession', () => {
     ]);
   });
 
-  it('L8: names the row that cannot be read, and goes on with those before it', async () => {
+  it('L8: names each row that cannot be read, and goes on with those after it', async () => {
     const session = await made({ pin: false });
-    await writeLog(session.stores, session.log.rows);
-    const read: Stores['read'] = async (id, from = 0, limit) => {
-      if (from + (limit ?? 100) > 3) throw new LogUnreadableError(id, 3, 'altered');
-      return session.stores.read(id, from, limit);
-    };
-    const { problems, events } = await verifySession(changed(session.stores, { read }), SESSION);
-    expect(problems.map(({ seq, code }) => [seq, code])).toEqual([
-      [3, 'LOG_UNREADABLE'],
-      [0, 'PIN_CORRUPT'],
+    session.log.add('GenerationCompleted', ROOT, {
+      node: 2,
+      model: 'm',
+      finish: 'stop',
+      usage: {},
+      served: 'fresh',
+      ref: ref(9),
+    });
+    const rows = session.log.rows.filter(({ seq }) => seq !== 1 && seq !== 3);
+    const { problems, events } = await written(session, rows);
+    expect(problems).toEqual([
+      { seq: 1, code: 'LOG_UNREADABLE', message: expect.stringContaining('missing') },
+      { seq: 3, code: 'LOG_UNREADABLE', message: expect.stringContaining('missing') },
+      { seq: 6, code: 'BODY_MISSING', message: expect.stringContaining(ref(9).digest) },
+      { seq: 0, code: 'PIN_CORRUPT', message: expect.any(String) },
     ]);
-    expect(events).toBe(3);
+    expect(events).toBe(5);
+  });
+
+  it('L8: finds a log that is shorter than its record or Temporal knows', async () => {
+    const record = { phase: 'completed', reason: null, lastSeq: 6, at: 'then' } as const;
+    const session = await made();
+    await writeLog(session.stores, session.log.rows);
+    const short = { seq: 6, code: 'LOG_UNREADABLE', message: expect.stringContaining('seq 5') };
+    expect((await verifySession(session.stores, SESSION, { lastSeq: 5, isOver: false })).problems).toEqual([]);
+    for (const witness of [
+      { lastSeq: 6, isOver: false },
+      { lastSeq: null, isOver: true },
+    ])
+      expect((await verifySession(session.stores, SESSION, witness)).problems).toEqual([short]);
+    await session.stores.write([{ into: 'completed', session: SESSION, ...record }]);
+    expect((await verifySession(session.stores, SESSION)).problems).toEqual([short]);
+    await session.stores.write([{ into: 'completed', session: 's-2', ...record }]);
+    expect((await verifySession(session.stores, 's-2')).problems).toEqual([
+      { seq: 0, code: 'LOG_UNREADABLE', message: expect.stringContaining('nothing of it is there') },
+    ]);
+  });
+
+  it('F6: finds a record that says something else than the log', async () => {
+    const end = { phase: 'completed', reason: null, lastSeq: 6 } as const;
+    const wrong: Partial<CompletedRow>[] = [
+      { phase: 'failed' },
+      { reason: 'x' },
+      { lastSeq: 9 },
+      { lastSeq: 5 },
+      { at: 'then' },
+    ];
+    for (const change of [{}, ...wrong]) {
+      const session = await made();
+      session.log.add('AgentLifecycle', ROOT, { phase: 'completed' });
+      const at = session.log.rows.at(-1)?.at ?? '';
+      await session.stores.write([{ into: 'completed', session: SESSION, ...end, at, ...change }]);
+      const found = Object.keys(change).map((name) => ({
+        seq: null,
+        code: 'INDEX_INCONSISTENT',
+        message: expect.stringContaining(`another ${name} than`),
+      }));
+      expect((await written(session)).problems).toEqual(found);
+    }
+    const going = await made();
+    await going.stores.write([{ into: 'completed', session: SESSION, ...end, lastSeq: 5, at: 'then' }]);
+    expect((await written(going)).problems).toMatchObject([{ seq: null, code: 'INDEX_INCONSISTENT' }]);
+  });
+
+  it('W4: finds that a dispatch which logged something has no claim', async () => {
+    const session = await made();
+    const writer = { resume: 0, epoch: 0 };
+    const rows = session.log.rows.map((row) => ({ ...row, writer }) as Envelope);
+    expect((await written(session, rows)).problems).toMatchObject([{ seq: 2, code: 'ROW_ALTERED' }]);
+    const slice = { agent: ROOT, ...writer, slice: 0, worker: 'w', claimant: 'c' };
+    await session.stores.write([{ into: 'dispatches', session: SESSION, ...slice }]);
+    expect((await verifySession(session.stores, SESSION)).problems).toEqual([]);
   });
 
   it('L8: finds a contradiction', async () => {
