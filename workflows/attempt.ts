@@ -1,3 +1,4 @@
+import { TimeoutType } from '@temporalio/common';
 import { ActivityFailure, ApplicationFailure, isCancellation, sleep, TimeoutFailure } from '@temporalio/workflow';
 import type { SessionState } from './state.ts';
 
@@ -22,7 +23,8 @@ export async function attempt<T>(state: SessionState, run: () => Promise<T>): Pr
   } catch (error) {
     if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
     if (error.cause instanceof TimeoutFailure) {
-      state.lost = true;
+      // One that nobody took has lost no worker.
+      if (error.cause.timeoutType !== TimeoutType.SCHEDULE_TO_START) state.lost = true;
       return undefined;
     }
     if (error.cause instanceof ApplicationFailure && FINAL.has(error.cause.type ?? '')) throw error.cause;

@@ -1,7 +1,9 @@
 import {
   ApplicationFailure,
+  allHandlersFinished,
   CancellationScope,
   CancelledFailure,
+  condition,
   isCancellation,
   workflowInfo,
 } from '@temporalio/workflow';
@@ -30,6 +32,8 @@ export async function apomeshSession(input: SessionInput): Promise<SessionResult
   state.phase = result.phase;
   state.setPauses([]);
   show(state);
+  // Who answers just now is to hear that it is over.
+  await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
   return closing(result);
 }
 

@@ -82,7 +82,8 @@ export const initialLoop: LoopState = { node: 0, calls: [], spent: nothingSpent,
 /** How many final answers in a row may miss the output's shape before the agent fails. */
 const MAX_MISFITS = 3;
 
-const FAILING_FINISH = new Set(['length', 'content-filter', 'error']);
+/** Of a generation without calls; `tool-calls` among them, as it says that there are some. */
+const FAILING_FINISH = new Set(['length', 'content-filter', 'error', 'tool-calls']);
 
 /** A call that stands still until a person has spoken. */
 const isHeld = (call: CallState) => call.outcome === null && call.paused !== null;

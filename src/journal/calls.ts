@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallState } from '../agent/loop.ts';
 import type { Reconciled, ToolContext } from '../agent/tool.ts';
-import { ToolMissingError } from '../contract/errors.ts';
+import { FencedError, ToolMissingError } from '../contract/errors.ts';
 import type { Stores } from '../ports/store.ts';
 import type { Tool } from '../ports/tools.ts';
 import { bodyDigest, bodyOf } from '../session/digest.ts';
@@ -107,11 +107,26 @@ export class Calls {
 
   /** Sees to a fresh intent, which a dispatch that has lost the agent does not get; false where the work must stop. */
   async #intend(call: CallState, args: Json): Promise<boolean> {
-    while (performance.now() - (this.#intendedAt.get(call.call) ?? Number.NEGATIVE_INFINITY) > INTENT_LASTS_MS) {
+    while (!this.#isIntended(call)) {
       if (this.#options.signal.aborted) return false;
       await this.#run.append(this.intent(call, bodyDigest(args)));
+      if (!this.#isIntended(call)) await this.#renew(call);
     }
     return true;
+  }
+
+  /** Whether a call's intent is fresh. */
+  #isIntended(call: CallState): boolean {
+    return performance.now() - (this.#intendedAt.get(call.call) ?? Number.NEGATIVE_INFINITY) <= INTENT_LASTS_MS;
+  }
+
+  /** An intent that took long to be acknowledged is as good as new where the log shows, as of now, no newer dispatch. */
+  async #renew(call: CallState): Promise<void> {
+    const { log, author, id } = this.#run;
+    const asked = performance.now();
+    await log.catchUp();
+    if (log.isFenced(author) || log.terminal) throw new FencedError(id.session, id.agent);
+    this.#intendedAt.set(call.call, asked);
   }
 
   /** A Started without Completed that this run did not write (E4). */

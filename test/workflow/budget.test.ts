@@ -11,6 +11,7 @@ const DEADLINE_MS = 1_500;
 const tools = [
   defineTool({ name: 'note', description: 'Notes.', input: z.object({}), run: () => 'noted' }),
   defineTool({ name: 'ask', description: 'Asks.', input: z.object({}), approval: true, run: () => 'asked' }),
+  defineTool({ name: 'far', description: 'Far.', input: z.object({}), taskQueue: 'nowhere', run: () => 'far' }),
   defineTool({ name: 'slow', description: 'Slow.', input: z.object({}), run: () => sleep(DEADLINE_MS, 'slept') }),
 ];
 
@@ -28,6 +29,7 @@ const stuck = scriptedModel(async (_, { signal }) => {
 });
 const waiting = scriptedModel(() => calls(['ask']));
 const working = scriptedModel(() => calls(['slow']));
+const far = scriptedModel(() => calls(['far']));
 const brief = scriptedModel(() => ({ text: 'done' }), { latencyMs: 200 });
 
 const budgets: Record<string, { model: string; budget: Budget }> = {
@@ -38,6 +40,7 @@ const budgets: Record<string, { model: string; budget: Budget }> = {
   stuck: { model: 'stuck', budget: { deadline: DEADLINE_MS } },
   waiting: { model: 'waiting', budget: { deadline: DEADLINE_MS } },
   working: { model: 'working', budget: { deadline: DEADLINE_MS } },
+  far: { model: 'far', budget: { deadline: DEADLINE_MS } },
   month: { model: 'brief', budget: { deadline: '30 days' } },
   year: { model: 'brief', budget: { deadline: '1 year' } },
 };
@@ -50,13 +53,13 @@ beforeAll(async () => {
         name: `${name}-${dispatch}`,
         model,
         instructions: '',
-        tools: ['note', 'ask', 'slow'],
+        tools: ['note', 'ask', 'far', 'slow'],
         dispatch,
         budget,
       }),
     ),
   );
-  const models = { endless, stuck, waiting, working, brief };
+  const models = { endless, stuck, waiting, working, far, brief };
   pool = await startPool({ models, prices: { endless: { input: 1, output: 3 } }, tools, agents });
 });
 
@@ -113,6 +116,13 @@ describe.each(modes)('a budget of an agent driven by %s', (mode) => {
     expect(result).toMatchObject({ phase: 'exhausted', reason: 'deadline' });
     expect(count('GenerationCompleted')).toBe(1);
     expect(count('ToolCallCompleted')).toBe(1);
+  });
+
+  it('F2: a deadline ends one whose call no worker takes', async () => {
+    const { result, took, count } = await run(`far-${mode}`);
+    expect(result).toMatchObject({ phase: 'exhausted', reason: 'deadline' });
+    expect(took).toBeLessThan(DEADLINE_MS + 2_000);
+    expect(count('ToolCallStarted')).toBe(0);
   });
 
   it.each(['month', 'year'])('F2: a deadline of a %s is not over at once', async (name) => {

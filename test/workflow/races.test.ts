@@ -125,6 +125,19 @@ describe('a call', () => {
     expect((await session.verify()).problems).toEqual([]);
   });
 
+  it('E3: begins also where each write takes longer than an intent lasts', async () => {
+    const real = memoryStores();
+    const write: Stores['write'] = async (rows) => {
+      const written = await real.write(rows);
+      await sleep(1_100);
+      return written;
+    };
+    const pool = await startPool(configOf([tool('pay')]), { stores: { ...real, write } });
+    const session = await pool.start('a-loop', goalOf(calls(['pay'])));
+    expect(await session.output()).toBe('done');
+    expect((await session.verify()).problems).toEqual([]);
+  });
+
   it.each(['loop', 'call'])('E2: of a tool with no name or an endless one is an error each time (%s)', async (mode) => {
     const pool = await startPool(configOf([tool('note')]));
     const asked = calls([''], ['x'.repeat(5_000)]);

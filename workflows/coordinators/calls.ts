@@ -1,3 +1,4 @@
+import type { ActivityOptions } from '@temporalio/workflow';
 import type { CallRequest } from '../../src/agent/loop.ts';
 import type { CallResult } from '../../src/contract/activities.ts';
 import { driving } from '../activities.ts';
@@ -15,7 +16,7 @@ export async function runCalls(state: SessionState, calls: readonly CallRequest[
     under.map(({ call, ...dispatch }) => {
       const activities = driving(state.input.heartbeatTimeoutMs, {
         summary: `callTool ${call.tool}`,
-        ...(call.taskQueue === null ? {} : { taskQueue: call.taskQueue }),
+        ...(call.taskQueue === null ? {} : elsewhere(state, call.taskQueue)),
       });
       return attempt(state, () => activities.callTool({ ...dispatch, call: call.call }));
     }),
@@ -23,4 +24,11 @@ export async function runCalls(state: SessionState, calls: readonly CallRequest[
   const known = results.filter((result) => result !== undefined);
   for (const result of known) state.reach(result);
   return known;
+}
+
+/** A queue may have no worker: what has not begun by the deadline does not begin. */
+function elsewhere({ input }: SessionState, taskQueue: string): ActivityOptions {
+  const { deadlineMs } = input.budget;
+  if (deadlineMs === null) return { taskQueue };
+  return { taskQueue, scheduleToStartTimeout: Math.max(input.startedAt + deadlineMs - Date.now(), 1) };
 }
