@@ -46,6 +46,7 @@ export class AgentRun {
   #issued: LoopState = initialLoop;
   #generation: StoredGeneration | null = null;
   #ordinal = 0;
+  #explicit: { readonly node: number; readonly ordinal: number; readonly entries: readonly Entry[] } | null = null;
   #stop: () => void = () => undefined;
 
   constructor(options: AgentRunOptions) {
@@ -151,6 +152,20 @@ export class AgentRun {
     const { agent } = this.id;
     const data = { ordinal: this.#ordinal, source, node: state.node, ref: row.ref };
     return [row, draft('AgentSnapshot', agent, `snapshot/${agent}/${this.#ordinal}`, data)];
+  }
+
+  /** The snapshot that the agent asks for: one in each node, however often it does. `entries` are for the log, where it lacks it. */
+  explicitSnapshot(): { readonly ordinal: number; readonly entries: readonly Entry[] } {
+    const { node } = this.#state;
+    const logged = this.transcript.tail.find(
+      (event) => event.type === 'AgentSnapshot' && event.data.source === 'explicit' && event.data.node === node,
+    );
+    if (logged?.type === 'AgentSnapshot') return { ordinal: logged.data.ordinal, entries: [] };
+    if (this.#explicit?.node !== node) {
+      const entries = this.snapshot('explicit', this.#state);
+      this.#explicit = { node, ordinal: this.#ordinal, entries };
+    }
+    return this.#explicit;
   }
 
   /** AgentResumed, due at the end of a resumed dispatch's first slice (W3). */

@@ -10,6 +10,7 @@ import type { Json, JsonObject } from '../session/json.ts';
 import type { AgentRun } from './agent-run.ts';
 import { type Answered, answered, argumentsOf, denial, isApproved } from './answers.ts';
 import { type Attempted, type AttemptOptions, attempts, messageOf } from './attempt.ts';
+import { applyCall } from './orchestration.ts';
 import { Outcomes } from './outcomes.ts';
 import { draft } from './session-log.ts';
 import { LONGEST_TIMER_MS, timeLimit } from './time-limit.ts';
@@ -77,6 +78,10 @@ export class Calls {
     const answer = await answered(this.#run, call);
     if (answer?.decision === 'reject') return this.#outcomes.complete(call, 'denied', denial(answer));
     if (call.approval && !isApproved(call)) return this.#raise(call, 'approval', ['approve', 'reject', 'edit']);
+    if (call.class === 'orchestrator') {
+      const { entries, result } = applyCall(this.#run, call);
+      return this.#outcomes.complete(call, 'ok', result, entries);
+    }
     const tool = this.#options.tool(call.tool);
     if (!tool) throw new ToolMissingError(call.tool);
     const args = await argumentsOf(this.#run, call);

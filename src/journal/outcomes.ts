@@ -7,7 +7,7 @@ import { bodyOf } from '../session/digest.ts';
 import type { CallOutcome } from '../session/envelopes.ts';
 import type { AgentRun } from './agent-run.ts';
 import { type Attempted, messageOf } from './attempt.ts';
-import { draft } from './session-log.ts';
+import { draft, type Entry } from './session-log.ts';
 
 export interface OutcomesOptions {
   readonly run: AgentRun;
@@ -33,8 +33,12 @@ export class Outcomes {
     return this.complete(call, 'error', `${call.tool}: ${attempted.message}`);
   }
 
-  /** Result, outcome, and at the node's end the snapshot, in one write. */
-  async complete(call: CallState, outcome: CallOutcome, value: unknown): Promise<void> {
+  /**
+   * Result, outcome, and at the node's end the snapshot, in one write.
+   *
+   * @param before what goes with it and must be durable first.
+   */
+  async complete(call: CallState, outcome: CallOutcome, value: unknown, before: readonly Entry[] = []): Promise<void> {
     const run = this.#run;
     const { row, as } = this.#resultRow(call, outcome, value);
     const { agent } = run.id;
@@ -52,13 +56,15 @@ export class Outcomes {
       if (call.class === 'effect') await this.#stores.write([this.#evidence(call, as, row.json)]);
     };
     try {
-      const [logged] = await run.append([
+      const logged = await run.append([
+        ...before,
         row,
         draft('ToolCallCompleted', agent, `done/${agent}/${call.call}`, data),
         ...run.snapshot('node', after),
       ]);
       // A newer dispatch has settled the call before.
-      if (canonicalJson(logged?.data) !== canonicalJson(data)) await keepEvidence();
+      const done = logged.find(({ type }) => type === 'ToolCallCompleted');
+      if (canonicalJson(done?.data) !== canonicalJson(data)) await keepEvidence();
     } catch (error) {
       if (error instanceof FencedError || error instanceof SessionTerminalError) await keepEvidence();
       throw error;

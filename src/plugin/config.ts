@@ -3,6 +3,7 @@ import type { Duration } from '@temporalio/common';
 import type { z } from 'zod';
 import type { AgentDefinition } from '../agent/agent.ts';
 import type { McpServerDefinition } from '../agent/mcp.ts';
+import { isOrchestratorTool } from '../agent/orchestrator.ts';
 import type { ToolDefinition } from '../agent/tool.ts';
 import { ConfigInvalidError } from '../contract/errors.ts';
 import { createModels, type ModelProvider, type Price } from '../models/models.ts';
@@ -115,6 +116,8 @@ function crossCheck(config: ResolvedConfig): Problem[] {
   };
   for (const [i, tool] of config.tools.entries()) {
     attempt(null, () => zodTool(tool));
+    if (isOrchestratorTool(tool.name))
+      problems.push({ field: `tools[${i}].name`, why: `${tool.name} is a tool of apomesh's own; rename yours` });
     const first = config.tools.findIndex(({ name }) => name === tool.name);
     if (first < i) problems.push({ field: `tools[${i}].name`, why: `${tool.name} is tools[${first}] too; rename one` });
   }
@@ -142,7 +145,7 @@ function toolProblems(field: string, agent: ResolvedAgent, { tools, mcp }: Resol
   const servers = Object.keys(mcp).map((server) => `${server}/*`);
   const available = [...own, ...servers];
   return agent.tools.flatMap((name, i) => {
-    if (available.includes(name) || (servers.length > 0 && !name.endsWith('/*'))) return [];
+    if (available.includes(name) || isOrchestratorTool(name) || (servers.length > 0 && !name.endsWith('/*'))) return [];
     return [
       { field: `${field}.tools[${i}]`, why: `there is no tool ${name}; there is ${available.join(', ') || 'none'}` },
     ];

@@ -40,9 +40,9 @@ export interface Tool {
 
 /** The tools of a worker. */
 export interface Tools {
-  /** Names of all tools of this worker. */
+  /** Names of all tools of this worker, the orchestrator tools apart. */
   readonly names: readonly string[];
-  /** Null where this worker has no such tool. */
+  /** A tool of this worker, or an orchestrator tool, which all have; null where there is none. */
   tool(name: string): Tool | null;
   /** Resolves an agent's tool list (`server/*` expanded), in order, each once. @throws {ConfigInvalidError} naming what is missing. */
   resolve(names: readonly string[]): readonly Tool[];

@@ -48,6 +48,8 @@ export interface SessionTranscript {
   readonly agents: Map<string, AgentTranscript>;
   /** Ids of all pauses that were answered. */
   readonly answered: Set<string>;
+  /** What orchestrator tools have done, by the keys of their calls (E6). */
+  readonly applied: Map<string, EnvelopeOf<'Applied'>['data']>;
 }
 
 export const emptyTranscript = (): SessionTranscript => ({
@@ -56,6 +58,7 @@ export const emptyTranscript = (): SessionTranscript => ({
   checkpoint: null,
   agents: new Map(),
   answered: new Set(),
+  applied: new Map(),
 });
 
 const newAgent = (agent: string): AgentTranscript => ({
@@ -79,6 +82,8 @@ export function follow(transcript: SessionTranscript, event: Envelope): void {
   if (event.type === 'SessionResumed') for (const agent of transcript.agents.values()) agent.fencedAt = event.at;
   if (event.type === 'CoordinatorCheckpoint') transcript.checkpoint = event.data.ordinal;
   if (event.type === 'PauseAnswered') transcript.answered.add(event.data.pause);
+  if (event.type === 'Applied' && !transcript.applied.has(event.data.key))
+    transcript.applied.set(event.data.key, event.data);
   if (event.agent === null) return;
   let agent = transcript.agents.get(event.agent);
   if (!agent) {

@@ -1,9 +1,11 @@
 import type { McpServerDefinition } from '../agent/mcp.ts';
+import { isOrchestratorTool } from '../agent/orchestrator.ts';
 import type { PinnedTool } from '../agent/shape.ts';
 import type { ToolDefinition } from '../agent/tool.ts';
 import { ConfigInvalidError } from '../contract/errors.ts';
 import type { Tool, Tools } from '../ports/tools.ts';
 import { type McpTools, mcpTools } from './mcp.ts';
+import { builtInTools } from './orchestrator.ts';
 import { zodTool } from './zod.ts';
 
 /** What a config says of tools. */
@@ -55,7 +57,7 @@ function neededServers(
 ): Readonly<Record<string, McpServerDefinition>> {
   const own = new Set(tools.map((tool) => tool.name));
   const servers = names.map(serverOf);
-  if (names.some((name, i) => servers[i] === null && !own.has(name))) return mcp;
+  if (names.some((name, i) => servers[i] === null && !own.has(name) && !isOrchestratorTool(name))) return mcp;
   return Object.fromEntries(Object.entries(mcp).filter(([server]) => servers.includes(server)));
 }
 
@@ -64,11 +66,12 @@ const serverOf = (name: string): string | null => (name.endsWith('/*') ? name.sl
 
 class Toolset implements Tools {
   readonly #tools = new Map<string, Tool>();
+  readonly #builtIn = new Map(builtInTools().map((tool) => [tool.name, tool]));
   readonly #servers: McpTools;
 
   constructor(own: readonly Tool[], servers: McpTools) {
     this.#servers = servers;
-    const places = new Map<string, string>();
+    const places = new Map([...this.#builtIn.keys()].map((name) => [name, 'apomesh']));
     const add = (tool: Tool, place: string) => {
       const other = places.get(tool.name);
       if (other !== undefined) {
@@ -87,13 +90,13 @@ class Toolset implements Tools {
   }
 
   tool(name: string): Tool | null {
-    return this.#tools.get(name) ?? null;
+    return this.#tools.get(name) ?? this.#builtIn.get(name) ?? null;
   }
 
   resolve(names: readonly string[]): readonly Tool[] {
     const missing: string[] = [];
     const found = names.flatMap((name) => {
-      const tool = this.#tools.get(name);
+      const tool = this.tool(name);
       if (tool) return [tool];
       const tools = this.#servers.byServer.get(serverOf(name) ?? '');
       if (!tools) missing.push(name);

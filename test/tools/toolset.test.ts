@@ -42,6 +42,11 @@ describe('a set of tools', () => {
     ],
     ['two servers', { mcp: { a: mcp.stdio(), b: mcp.stdio() } }, /mcp\.b: the tool echo is in mcp\.a too.*prefix/],
     ['two tools', { tools: [note, note] }, /tools: the tool note/],
+    [
+      'a tool and apomesh',
+      { tools: [{ ...note, name: 'checkpoint_now' }] },
+      /the tool checkpoint_now is in apomesh too/,
+    ],
   ])('P1: a name that %s both have is refused, naming both', async (_, config, message) => {
     const refused = mcp.open(config);
     await expect(refused).rejects.toThrow(ConfigInvalidError);
@@ -53,6 +58,7 @@ describe('a set of tools', () => {
     expect(await describeTools(config, ['note'])).toEqual([
       { name: 'note', description: 'Notes.', class: 'effect', input: expect.objectContaining({ type: 'object' }) },
     ]);
+    expect(await describeTools(config, ['checkpoint_now'])).toMatchObject([{ class: 'orchestrator' }]);
     expect((await describeTools(config, ['note', 'test/*'])).map(({ name }) => name)).toContain('put');
     expect(await mcp.journaled()).toEqual(['ended']);
     await expect(describeTools(config, ['put'])).rejects.toThrow(/absent/);

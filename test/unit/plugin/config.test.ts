@@ -118,6 +118,12 @@ describe('parseConfig', () => {
     ['a tool without code', { tools: [{ ...tool, run: undefined }] }, 'tools[0].run', /function/],
     ['a tool of a name models do not take', { tools: [{ ...tool, name: 'look at' }] }, 'tools', /look at/],
     ['two tools of one name', { tools: [tool, tool] }, 'tools[1].name', /tools\[0\]/],
+    [
+      "a tool of a name that is apomesh's own",
+      { tools: [{ ...tool, name: 'checkpoint_now' }] },
+      'tools[0].name',
+      /rename/,
+    ],
     ['a tool with a time-out of no length', { tools: [{ ...tool, timeout: 'x' }] }, 'tools[0].timeout', /30 seconds/],
     [
       'a server with a name that cannot stand in server/*',
