@@ -16,9 +16,12 @@ export class FencedError extends ApomeshError {
 export class SessionLiveError extends ApomeshError {
   readonly code = 'SESSION_LIVE';
   constructor(session: string) {
-    super(`session ${session} exists and goes on; follow it with \`apomesh tail ${session}\` or choose another id.`, {
-      session,
-    });
+    super(
+      `session ${session} goes on; follow it with \`apomesh tail ${session}\`, or choose another id for a new one.`,
+      {
+        session,
+      },
+    );
   }
 }
 

@@ -1,3 +1,4 @@
+import { ConfigInvalidError } from '../contract/errors.ts';
 import { openPin } from '../pins/open.ts';
 import { findAgent, pinAgent, type ResolvedStart } from '../pins/resolve.ts';
 import type { Stores } from '../ports/store.ts';
@@ -7,6 +8,8 @@ import { describeTools } from '../tools/toolset.ts';
 import type { MongoConfig, ResolvedConfig } from './config.ts';
 import { inFile } from './in-file.ts';
 
+const MONGODB_URI = 'MONGODB_URI';
+
 /** Where MongoDB is when nobody says. */
 const LOCAL_MONGO = 'mongodb://127.0.0.1:27017';
 
@@ -15,9 +18,16 @@ const LOCAL_MONGO = 'mongodb://127.0.0.1:27017';
  * this machine. Nothing is connected to before the first call.
  */
 export function openStores(config: Pick<ResolvedConfig, 'mongo'> | null, given: MongoConfig = {}): Stores {
-  const uri = given.uri ?? config?.mongo.uri ?? process.env['MONGODB_URI'] ?? LOCAL_MONGO;
+  const named = given.uri ?? config?.mongo.uri ?? null;
+  const fromEnvironment = named === null ? process.env[MONGODB_URI] : undefined;
   const database = given.database ?? config?.mongo.database;
-  return mongoStores({ uri, ...(database !== undefined && { database }) });
+  try {
+    const uri = named ?? fromEnvironment ?? LOCAL_MONGO;
+    return mongoStores({ uri, ...(database !== undefined && { database }) });
+  } catch (error) {
+    if (fromEnvironment === undefined || !(error instanceof ConfigInvalidError)) throw error;
+    throw new ConfigInvalidError(MONGODB_URI, String(error.fields['why']), 'environment');
+  }
 }
 
 /**

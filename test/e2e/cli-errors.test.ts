@@ -142,6 +142,12 @@ describe('servers that do not answer', () => {
     expect(ran.ms).toBeLessThan(BOUND_MS);
   });
 
+  it('names the variable whose value is no URI', async () => {
+    const ran = await apomesh(['sessions'], { cwd, env: { MONGODB_URI: 'junk' } });
+    expect(ran.exit).toBe(2);
+    expect(ran.stderr).toMatch(/^error: CONFIG_INVALID: environment: MONGODB_URI: /);
+  });
+
   it('names the namespace that is not there', async () => {
     const ran = await apomesh(['start', 'scribe', '--goal', 'x', '--namespace', 'nope'], { cwd });
     expect(ran.exit).toBe(2);
