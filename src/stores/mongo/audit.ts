@@ -99,13 +99,12 @@ async function docsOf<Name extends 'dispatches' | 'effects'>(
   const all = db.collection<Doc>(name);
   // What follows the session's name is a slash, or # in what it claimed in its own name; $ and 0 come next.
   const begins = (mark: string, next: string) => ({ _id: { $gte: `${session}${mark}`, $lt: `${session}${next}` } });
-  const filters = [begins('/', '0'), begins('#', '$'), { session }] as unknown as Filter<Doc>[];
-  const found = await attempt(() => Promise.all(filters.map((filter) => all.find(filter).toArray())));
-  const docs = new Map(found.flat().map((doc) => [String(doc._id), doc as Doc]));
+  const filter = { $or: [begins('/', '0'), begins('#', '$'), { session }] } as unknown as Filter<Doc>;
+  const docs = await attempt(() => all.find(filter).toArray());
   // The name of another session may begin with the same name and #.
   const isOwn = ({ _id, session: of }: Doc) =>
     of === session || /^\/|^#[\d.]+$/.test(String(_id).slice(session.length));
-  return [...docs.values()].filter(isOwn);
+  return (docs as Doc[]).filter(isOwn);
 }
 
 async function auditClaims(mongo: Mongo, session: string): Promise<{ claims: ClaimRow[]; faults: RowFault[] }> {
