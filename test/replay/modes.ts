@@ -1,0 +1,1 @@
+export const modes = ['loop', 'call'] as const;
