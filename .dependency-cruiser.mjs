@@ -58,7 +58,13 @@ const rooms = [
     node: true,
     why: 'the effect protocol is over ports, so that it is the same over any store and with any tool',
   },
-  { room: 'pins', rooms: overPorts, packages: ['zod'], node: true, why: 'sealing and opening is over ports' },
+  {
+    room: 'pins',
+    rooms: overPorts,
+    packages: ['zod', 'semver', 'yaml'],
+    node: true,
+    why: 'sealing and opening is over ports',
+  },
   {
     room: 'runtime',
     rooms: overPorts,

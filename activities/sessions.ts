@@ -4,7 +4,7 @@ import { SessionNotFoundError } from '../src/contract/errors.ts';
 import type { AgentRun } from '../src/journal/agent-run.ts';
 import { SessionLog } from '../src/journal/session-log.ts';
 import { Conversation } from '../src/models/conversation.ts';
-import { openPin } from '../src/pins/open.ts';
+import { loadPin } from '../src/pins/open.ts';
 import type { Stores } from '../src/ports/store.ts';
 import { RecentBodies } from './bodies.ts';
 
@@ -45,10 +45,11 @@ export class Sessions {
   async pinned(log: SessionLog): Promise<PinnedAgent> {
     const started = log.transcript.started;
     if (started === null) throw new SessionNotFoundError(log.session);
-    const { digest } = started.data.pin;
+    const { pin } = started.data;
+    const { digest } = pin;
     const known = this.#pins.get(digest);
     if (known) return known;
-    const pinned = openPin(await this.#stores.pin(digest), digest);
+    const pinned = await loadPin(this.#stores, pin);
     this.#pins.set(digest, pinned);
     return pinned;
   }

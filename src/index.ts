@@ -23,9 +23,11 @@ export {
   ApomeshError,
   BodyMissingError,
   BodyTooLargeError,
+  BundleTooLargeError,
   ConfigInvalidError,
   type ErrorCode,
   FencedError,
+  FileInvalidError,
   InvalidAnswerError,
   InvalidToolInputError,
   LogUnreadableError,
@@ -36,6 +38,7 @@ export {
   SessionNotFoundError,
   SessionStuckError,
   SessionTerminalError,
+  SkillNotInBundleError,
   StoreUnreachableError,
   TemporalUnreachableError,
   ToolMissingError,
@@ -43,6 +46,7 @@ export {
   UnknownPauseError,
   UnserializableValueError,
   UsageError,
+  VersionConflictError,
   WorkerShutdownError,
 } from './contract/errors.ts';
 export type { Finding } from './contract/recovery.ts';

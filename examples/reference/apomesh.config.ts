@@ -40,11 +40,15 @@ const clerk = defineAgent({
   model: 'openai/gpt-5',
   instructions: 'You pay invoices.',
   tools: ['transfer', 'files/*', 'wiki_search'],
-  coordination: 'solo',
+  skills: ['invoices'],
+  coordination: { kind: 'solo', params: {} },
   budget: { maxSteps: 50, maxTokens: 200_000, maxCostUsd: 2, maxToolCalls: 100, deadline: '2 days' },
   durability: 'checkpointed',
   output: z.object({ paid: z.array(z.string()) }),
   dispatch: 'loop',
+  roles: {
+    checker: { model: 'openai/gpt-5', instructions: 'You check what was paid.', tools: ['wiki_search'] },
+  },
 });
 
 export default defineConfig({
@@ -69,9 +73,11 @@ export default defineConfig({
     },
   },
   agents: [clerk],
+  skills: './skills',
   limits: {
     heartbeatTimeout: '10 seconds',
     maxBodyBytes: 8 * 1024 * 1024,
+    maxBundleBytes: 32 * 1024 * 1024,
     sliceNodes: 200,
     sliceTime: '5 minutes',
     doubtGrace: '5 seconds',

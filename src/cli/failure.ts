@@ -22,6 +22,7 @@ const EXIT: Partial<Record<ErrorCode, ExitCode>> = {
   NO_BOOTSTRAP: 4,
   LOG_UNREADABLE: 5,
   PIN_CORRUPT: 5,
+  SKILL_NOT_IN_BUNDLE: 5,
   BODY_MISSING: 5,
   REPLAY_DIVERGENCE: 5,
 };

@@ -1,9 +1,9 @@
 import { UsageError } from '../contract/errors.ts';
-import { resolveAgent } from '../plugin/backends.ts';
+import type { Agents } from '../plugin/agents.ts';
+import { openAgents } from '../plugin/backends.ts';
 import type { ResolvedConfig } from '../plugin/config.ts';
 import type { Stores } from '../ports/store.ts';
 import { sessionIdFault } from '../session/agent-ref.ts';
-import type { Durability } from '../session/envelopes.ts';
 import { SessionHandle } from './handle.ts';
 import { type ListOptions, listSessions, type SessionSummary } from './list.ts';
 import type { Pause } from './pauses.ts';
@@ -15,35 +15,33 @@ export class Sessions {
   readonly #temporal: Temporal;
   readonly #stores: Stores;
   readonly #config: ResolvedConfig | null;
-  readonly #resolved = new Map<string, ReturnType<typeof resolveAgent>>();
+  readonly #agents: Agents | null;
   #prepared: Promise<void> | null = null;
 
   constructor(temporal: Temporal, stores: Stores, config: ResolvedConfig | null) {
     this.#temporal = temporal;
     this.#stores = stores;
     this.#config = config;
+    this.#agents = config && openAgents(config, stores);
   }
 
   /**
-   * Starts a session. What the agent's tools look like is looked up at the first start of this client, and kept.
+   * Starts a session, of a published agent or one of the config. What the tools of the latter look like is looked up at the first
+   * start of this client, and kept; its skills are those of the catalog at each start.
    *
    * @throws {AgentNotFoundError} {@link SessionLiveError} {@link SessionTerminalError} {@link GoalTooLargeError}
    * @throws {TemporalUnreachableError} {@link StoreUnreachableError} within 10 seconds.
    */
   async start(options: StartOptions): Promise<SessionHandle> {
     const config = this.#config;
-    if (config === null) {
+    const agents = this.#agents;
+    if (config === null || agents === null) {
       throw new UsageError('a client that starts sessions needs a config: give the Client the ApomeshPlugin.', {
         field: 'config',
       });
     }
     await this.#prepare();
-    const starter = {
-      temporal: this.#temporal,
-      stores: this.#stores,
-      config,
-      resolve: (name: string, durability?: Durability) => this.#resolve(config, name, durability),
-    };
+    const starter = { temporal: this.#temporal, stores: this.#stores, config, agents };
     return this.get(await startSession(starter, options));
   }
 
@@ -72,15 +70,5 @@ export class Sessions {
       throw error;
     });
     return this.#prepared;
-  }
-
-  #resolve(config: ResolvedConfig, name: string, durability?: Durability): ReturnType<typeof resolveAgent> {
-    const key = JSON.stringify([name, durability]);
-    const known = this.#resolved.get(key);
-    if (known) return known;
-    const resolving = resolveAgent(config, name, durability);
-    this.#resolved.set(key, resolving);
-    resolving.catch(() => this.#resolved.delete(key));
-    return resolving;
   }
 }

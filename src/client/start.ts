@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { BodyTooLargeError, UsageError } from '../contract/errors.ts';
 import { DEFAULT_TASK_QUEUE, MAX_INLINE_BYTES, type SessionInput } from '../contract/session.ts';
-import type { resolveAgent } from '../plugin/backends.ts';
+import type { Agents } from '../plugin/agents.ts';
 import type { ResolvedConfig } from '../plugin/config.ts';
 import type { Row, Stores } from '../ports/store.ts';
 import { formatAgentRef, sessionIdFault } from '../session/agent-ref.ts';
@@ -14,7 +14,10 @@ import type { Temporal } from './temporal.ts';
 
 /** What a session is to work on, and by whom. */
 export interface StartOptions {
-  /** Name of an agent of the config, or `name@version`. */
+  /**
+   * Name of an agent: `name` for the newest version that is no pre-release, `name@^1.2` for the newest of a range,
+   * `name@1.2.0` for that very one. Versions are the published ones and the config's own; the published one goes first.
+   */
   readonly agent: string;
   /** At most 64 KiB. */
   readonly goal: string;
@@ -30,25 +33,26 @@ export interface Starter {
   readonly temporal: Temporal;
   readonly stores: Stores;
   readonly config: ResolvedConfig;
-  /** As `resolveAgent` of the config. */
-  readonly resolve: (name: string, durability?: Durability) => ReturnType<typeof resolveAgent>;
+  readonly agents: Pick<Agents, 'resolve' | 'keep'>;
 }
 
 /**
- * Starts a session and gives its id. Everything is checked before anything is written; then the pin, the instructions and
- * SessionStarted go out in one write, and the workflow is started last. A start that broke off in between is completed by
+ * Starts a session and gives its id. Everything is checked before anything is written; then the pin is stored,
+ * the instructions and SessionStarted go out in one write, and the workflow is started last. A start that broke off in between is completed by
  * starting again with the same id, agent and goal.
  */
 export async function startSession(starter: Starter, options: StartOptions): Promise<string> {
   checkOptions(options);
   const { temporal, stores } = starter;
-  const { pinned, pin, shape, instructions } = await starter.resolve(options.agent, options.durability);
-  for (const [what, { ref }] of [
-    ['the instructions', instructions],
-    ['the pin', pin],
+  const resolved = await starter.agents.resolve(options.agent, options.durability);
+  const { kind, pinned, digest, shape, instructions, sealed } = resolved;
+  for (const [what, ref] of [
+    ['the instructions', instructions.ref],
+    ['the pin', sealed?.pin.ref],
   ] as const) {
     const { maxBodyBytes } = starter.config.limits;
-    if (ref.bytes > maxBodyBytes) throw new BodyTooLargeError(`${what} of ${pinned.name}`, ref.bytes, maxBodyBytes);
+    if (ref !== undefined && ref.bytes > maxBodyBytes)
+      throw new BodyTooLargeError(`${what} of ${pinned.name}`, ref.bytes, maxBodyBytes);
   }
   const session = options.id ?? newId(pinned.name);
   const taskQueue = options.taskQueue ?? DEFAULT_TASK_QUEUE;
@@ -67,12 +71,13 @@ export async function startSession(starter: Starter, options: StartOptions): Pro
       namespace: temporal.namespace,
       taskQueue,
       shape: { ...shape },
-      pin: { kind: 'catalog', digest: pin.ref.digest, name: pinned.name, version: pinned.version },
+      pin: { kind, digest, name: pinned.name, version: pinned.version },
       durability: shape.durability,
     },
   };
   await assertUnknown(starter, event);
-  const before: Row[] = [pin, { into: 'bodies', session, ...instructions }];
+  if (sealed !== null) await starter.agents.keep(sealed);
+  const before: Row[] = [{ into: 'bodies', session, ...instructions }];
   const logged = await logFirstEvent(stores, before, event);
   const input: SessionInput = {
     session,
@@ -90,8 +95,7 @@ export async function startSession(starter: Starter, options: StartOptions): Pro
 }
 
 function checkOptions({ agent, goal, id, durability }: StartOptions): void {
-  if (typeof agent !== 'string' || agent === '')
-    throw new UsageError('name an agent of the config.', { field: 'agent' });
+  if (typeof agent !== 'string' || agent === '') throw new UsageError('name an agent.', { field: 'agent' });
   if (typeof goal !== 'string') throw new UsageError('the goal is text.', { field: 'goal' });
   canonicalJson({ goal });
   if (goal.trim() === '') throw new UsageError('say what the session is to do: the goal is empty.', { field: 'goal' });

@@ -127,7 +127,7 @@ async function pinProblems(stores: Stores, log: readonly Envelope[]): Promise<Pr
   const [first] = log;
   if (first?.type !== 'SessionStarted') return [];
   try {
-    await checkPin(stores, first.data.pin.digest);
+    await checkPin(stores, first.data.pin);
     return [];
   } catch (error) {
     if (!(error instanceof ApomeshError) || error.code !== 'PIN_CORRUPT') throw error;

@@ -1,7 +1,12 @@
 import { z } from 'zod';
-import { type PinnedAgent, pinnedAgent } from '../agent/shape.ts';
-import { PinCorruptError } from '../contract/errors.ts';
+import { anyPinnedAgent, type PinnedAgent, type SealedSkill } from '../agent/shape.ts';
+import { PinCorruptError, SkillNotInBundleError } from '../contract/errors.ts';
+import type { PinStore } from '../ports/pins.ts';
 import { sha256Hex } from '../session/digest.ts';
+import type { Pin } from '../session/envelopes.ts';
+
+/** Files that are checked together. */
+const FILES_AT_ONCE = 100;
 
 /**
  * Opens a pin's bytes, verified (P4).
@@ -17,7 +22,74 @@ export function openPin(json: string, digest: string): PinnedAgent {
   } catch {
     throw new PinCorruptError(digest, 'undecodable (not JSON)');
   }
-  const parsed = pinnedAgent.safeParse(value);
+  const parsed = anyPinnedAgent.safeParse(value);
   if (!parsed.success) throw new PinCorruptError(digest, `undecodable (${z.prettifyError(parsed.error)})`);
   return parsed.data;
+}
+
+/**
+ * What a session was started with (P1), from its SessionStarted's `pin`. The bytes of files are not looked at.
+ *
+ * @throws {PinCorruptError} naming agent and version.
+ */
+export async function loadPin(store: Pick<PinStore, 'pin'>, { digest, name, version }: Pin): Promise<PinnedAgent> {
+  try {
+    return openPin(await store.pin(digest), digest);
+  } catch (error) {
+    throw named(error, name, version);
+  }
+}
+
+/**
+ * As {@link loadPin}, with the bytes of every file checked.
+ *
+ * @throws {PinCorruptError} naming what is missing or altered.
+ */
+export async function checkPin(store: Pick<PinStore, 'pin' | 'files'>, pin: Pin): Promise<PinnedAgent> {
+  const pinned = await loadPin(store, pin);
+  const files = filesOf(pinned);
+  try {
+    for (let i = 0; i < files.length; i += FILES_AT_ONCE) await store.files(files.slice(i, i + FILES_AT_ONCE));
+  } catch (error) {
+    if (!(error instanceof PinCorruptError)) throw error;
+    const { digest, why } = error.fields;
+    const what = files.find((file) => file.digest === digest)?.what ?? 'a file';
+    const says = `without ${what}, which is ${String(why)} (${String(digest)})`;
+    throw new PinCorruptError(pin.digest, says, pinned.name, pinned.version);
+  }
+  return pinned;
+}
+
+/** A file that a pin names; `what` says for people which. */
+export interface NamedFile {
+  readonly digest: string;
+  readonly bytes: number;
+  readonly what: string;
+}
+
+/** All files that a pin names, its roles' too, each digest once. */
+export function filesOf({ skills, roles }: Pick<PinnedAgent, 'skills' | 'roles'>): NamedFile[] {
+  const all = [skills, ...Object.values(roles).map((role) => role.skills)].flat();
+  const named = all.flatMap(({ name, body, files }) => [
+    ...files.map(({ digest, bytes, path }) => ({ digest, bytes, what: `the file ${path} of the skill ${name}` })),
+    { ...body, what: `the text of the skill ${name}` },
+  ]);
+  return [...new Map(named.map((file) => [file.digest, file])).values()];
+}
+
+/** @throws {SkillNotInBundleError} where the agent has no such skill. */
+export function sealedSkillOf(
+  { name: agent, version, skills }: Pick<PinnedAgent, 'name' | 'version' | 'skills'>,
+  digest: string,
+  skill: string,
+): SealedSkill {
+  const found = skills.find(({ name }) => name === skill);
+  if (found !== undefined) return found;
+  const there = skills.map(({ name }) => name);
+  throw new SkillNotInBundleError(skill, { agent, version, digest }, there);
+}
+
+function named(error: unknown, name: unknown, version: unknown): unknown {
+  if (!(error instanceof PinCorruptError) || typeof name !== 'string') return error;
+  return new PinCorruptError(String(error.fields['digest']), String(error.fields['why']), name, String(version));
 }

@@ -1,83 +1,48 @@
-import type { DispatchMode } from '../agent/agent.ts';
-import type { PinnedAgent, PinnedTool, ResolvedBudget, Shape } from '../agent/shape.ts';
-import { AgentNotFoundError } from '../contract/errors.ts';
-import type { PinRow } from '../ports/store.ts';
+import type { PinnedAgent, Shape } from '../agent/shape.ts';
 import { bodyOf } from '../session/digest.ts';
 import type { BodyRef, Durability } from '../session/envelopes.ts';
-import type { JsonObject } from '../session/json.ts';
+import type { Sealed } from './seal.ts';
 
-/** An agent as a config defines it, with every default filled in. */
-export interface ResolvedAgent {
-  readonly name: string;
-  readonly version: string;
-  readonly model: string;
-  readonly instructions: string;
-  /** As written: `server/*` is not expanded yet. */
-  readonly tools: readonly string[];
-  readonly budget: ResolvedBudget;
-  readonly durability: Durability;
-  /** JSON schema of the final answer; null where it is text. */
-  readonly output: JsonObject | null;
-  readonly dispatch: DispatchMode;
-}
-
-/** What a session is started from, and keeps (P1, P3). */
+/** What a session is started from, and keeps (P1). */
 export interface ResolvedStart {
+  /** `bundle`: published (P2). `catalog`: sealed as the config and the catalog of skills are now (P3). */
+  readonly kind: 'bundle' | 'catalog';
   /** What the pin's bytes hold. */
   readonly pinned: PinnedAgent;
-  readonly pin: PinRow;
+  readonly digest: string;
   readonly shape: Shape;
   /** The body that the configuration logged at the root's birth points at. */
   readonly instructions: { readonly ref: BodyRef; readonly json: string };
+  /** What is to be stored before the session may start; null where it is stored already. */
+  readonly sealed: Sealed | null;
 }
 
 /**
- * The agent of a name, or of `name@version`.
+ * What a session of a sealed agent starts with.
  *
- * @throws {AgentNotFoundError} naming those there are.
- */
-export function findAgent(agents: readonly ResolvedAgent[], name: string): ResolvedAgent {
-  const found = agents.find((agent) => agent.name === name || `${agent.name}@${agent.version}` === name);
-  if (found) return found;
-  throw new AgentNotFoundError(
-    name,
-    agents.map((agent) => `${agent.name}@${agent.version}`),
-  );
-}
-
-/**
- * Seals an agent (P3).
- *
- * @param tools the agent's, described, in order.
+ * @param sealed null where the pin is published.
  * @param durability instead of the agent's own.
  */
-export function pinAgent(
-  agent: ResolvedAgent,
-  tools: readonly PinnedTool[],
-  durability: Durability = agent.durability,
+export function startFrom(
+  pinned: PinnedAgent,
+  digest: string,
+  sealed: Sealed | null,
+  durability: Durability = pinned.durability,
 ): ResolvedStart {
-  const { name, version, model, budget, output, dispatch } = agent;
-  const pinned: PinnedAgent = {
-    v: 1,
-    name,
-    version,
-    model,
-    instructions: agent.instructions,
-    tools: [...tools],
-    budget,
-    output,
-    dispatch,
-  };
+  const { name, version, model, budget, dispatch, coordination } = pinned;
   const shape: Shape = {
-    kind: 'solo',
-    params: {},
+    kind: coordination.kind,
+    params: coordination.params,
     agent: name,
     version,
     model,
-    tools: tools.map((tool) => tool.name),
+    tools: pinned.tools.map((tool) => tool.name),
+    skills: pinned.skills.map((skill) => skill.name),
+    roles: Object.keys(pinned.roles).sort(),
     budget,
     dispatch,
     durability,
   };
-  return { pinned, pin: { into: 'pins', ...bodyOf(pinned) }, shape, instructions: bodyOf(agent.instructions) };
+  const kind = sealed === null ? 'bundle' : 'catalog';
+  return { kind, pinned, digest, shape, instructions: bodyOf(pinned.instructions), sealed };
 }

@@ -1,12 +1,15 @@
 import { ConfigInvalidError } from '../contract/errors.ts';
-import { openPin } from '../pins/open.ts';
-import { findAgent, pinAgent, type ResolvedStart } from '../pins/resolve.ts';
+import { checkPin as checkSealed } from '../pins/open.ts';
 import type { Stores } from '../ports/store.ts';
-import type { Durability } from '../session/envelopes.ts';
+import type { Pin } from '../session/envelopes.ts';
 import { mongoStores } from '../stores/mongo/stores.ts';
-import { describeTools } from '../tools/toolset.ts';
+import { Agents } from './agents.ts';
 import type { MongoConfig, ResolvedConfig } from './config.ts';
-import { inFile } from './in-file.ts';
+import { openCatalog } from './skill-catalog.ts';
+
+/** The agents of a config and those that are published, with the live catalog of skills. */
+export const openAgents = (config: ResolvedConfig, stores: Stores): Agents =>
+  new Agents(config, stores, openCatalog(config, stores));
 
 const MONGODB_URI = 'MONGODB_URI';
 
@@ -30,24 +33,7 @@ export function openStores(config: Pick<ResolvedConfig, 'mongo'> | null, given: 
   }
 }
 
-/**
- * What a session of an agent is started from, with its tools as they are now: MCP servers that it takes are asked.
- *
- * @param name `triage` or `triage@1.2.0`.
- * @param durability instead of the agent's own.
- * @throws {AgentNotFoundError} naming those there are.
- * @throws {ConfigInvalidError} where an MCP server cannot be reached or lacks a tool.
- */
-export async function resolveAgent(
-  config: Pick<ResolvedConfig, 'agents' | 'file' | 'mcp' | 'tools'>,
-  name: string,
-  durability?: Durability,
-): Promise<ResolvedStart> {
-  const agent = findAgent(config.agents, name);
-  return pinAgent(agent, await inFile(config.file, describeTools(config, agent.tools)), durability);
-}
-
-/** Checks that a pin is there, whole and of a form that this release opens. @throws {PinCorruptError} (P4) */
-export async function checkPin(stores: Pick<Stores, 'pin'>, digest: string): Promise<void> {
-  openPin(await stores.pin(digest), digest);
+/** Checks that a pin is there with all its files, whole and of a form that this release opens. @throws {PinCorruptError} (P4) */
+export async function checkPin(stores: Pick<Stores, 'pin' | 'files'>, pin: Pin): Promise<void> {
+  await checkSealed(stores, pin);
 }

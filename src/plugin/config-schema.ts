@@ -1,39 +1,10 @@
-import ms, { type StringValue } from 'ms';
+import ms from 'ms';
 import { z } from 'zod';
-import type { Budget, DispatchMode } from '../agent/agent.ts';
-import type { ResolvedBudget } from '../agent/shape.ts';
-import { durabilities } from '../session/envelopes.ts';
+import { agentSchema } from './agent-schema.ts';
 import { limitRanges, type ResolvedLimits, scanInterval } from './limits.ts';
+import { duration, wholePositive } from './schema-parts.ts';
 
-/** Of SemVer 2.0.0, as semver.org suggests it. */
-const SEMVER =
-  /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(?:\.(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*)?(?:\+[0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*)?$/;
-
-const AGENT_NAME = /^[a-z0-9][a-z0-9._-]{0,99}$/;
 const DATABASE_NAME = /^[^/\\. "$*<>:|?\0]{1,63}$/;
-
-const dispatchModes = ['loop', 'call'] as const satisfies readonly DispatchMode[];
-
-/** Milliseconds of a duration. */
-const duration = z
-  .union([z.number(), z.string()], { error: "is no duration; write 30_000 (milliseconds) or '30 seconds'" })
-  .transform((value, context) => {
-    const millis = typeof value === 'number' ? value : parseText(value);
-    if (Number.isFinite(millis) && millis >= 0) return millis;
-    context.addIssue({
-      code: 'custom',
-      message: `${JSON.stringify(value)} is no duration; write 30_000 or '30 seconds'`,
-    });
-    return z.NEVER;
-  });
-
-function parseText(text: string): number {
-  try {
-    return ms(text as StringValue);
-  } catch {
-    return Number.NaN;
-  }
-}
 
 type Range = { readonly least: number; readonly most: number; readonly byDefault: number };
 
@@ -54,6 +25,7 @@ export const limitsSchema = z
   .strictObject({
     heartbeatTimeout: timeWithin(limitRanges.heartbeatTimeout),
     maxBodyBytes: countWithin(limitRanges.maxBodyBytes),
+    maxBundleBytes: countWithin(limitRanges.maxBundleBytes),
     sliceNodes: countWithin(limitRanges.sliceNodes),
     sliceTime: timeWithin(limitRanges.sliceTime),
     doubtGrace: timeWithin(limitRanges.doubtGrace),
@@ -64,6 +36,7 @@ export const limitsSchema = z
     (limits): ResolvedLimits => ({
       heartbeatTimeoutMs: limits.heartbeatTimeout,
       maxBodyBytes: limits.maxBodyBytes,
+      maxBundleBytes: limits.maxBundleBytes,
       sliceNodes: limits.sliceNodes,
       sliceTimeMs: limits.sliceTime,
       doubtGraceMs: limits.doubtGrace,
@@ -71,56 +44,6 @@ export const limitsSchema = z
       shutdownGraceMs: limits.shutdownGrace,
     }),
   );
-
-const positive = z.number().positive({ error: 'must be more than 0' });
-const wholePositive = z.int({ error: 'must be a whole number' }).positive({ error: 'must be more than 0' });
-
-const budgetSchema = z
-  .strictObject({
-    maxSteps: wholePositive.optional(),
-    maxTokens: positive.optional(),
-    maxCostUsd: positive.optional(),
-    maxToolCalls: wholePositive.optional(),
-    deadline: duration.refine((millis) => millis > 0, { error: 'must be more than 0' }).optional(),
-  } satisfies Record<keyof Budget, z.ZodType>)
-  .transform(
-    (budget): ResolvedBudget => ({
-      maxSteps: budget.maxSteps ?? null,
-      maxTokens: budget.maxTokens ?? null,
-      maxCostUsd: budget.maxCostUsd ?? null,
-      maxToolCalls: budget.maxToolCalls ?? null,
-      deadlineMs: budget.deadline ?? null,
-    }),
-  );
-
-const wellFormed = (text: string): boolean => !/\p{Cs}/u.test(text);
-
-const outputSchema = z
-  .custom<z.ZodType>((value) => value instanceof z.ZodType, { error: 'is no schema of zod 4; write z.object({...})' })
-  .transform((schema, context) => {
-    try {
-      return JSON.parse(JSON.stringify(z.toJSONSchema(schema, { io: 'input', target: 'draft-7' })));
-    } catch (error) {
-      context.addIssue({
-        code: 'custom',
-        message: `${(error as Error).message}; a model can only give what JSON carries`,
-      });
-      return z.NEVER;
-    }
-  });
-
-const agentSchema = z.strictObject({
-  name: z.string().regex(AGENT_NAME, { error: 'must be 1 to 100 of a-z 0-9 - _ . and begin with a letter or a digit' }),
-  version: z.string().regex(SEMVER, { error: 'is no semantic version; write 1.0.0' }).default('0.0.0'),
-  model: z.string().min(1, { error: 'is missing; name one of models' }),
-  instructions: z.string().refine(wellFormed, { error: 'has half a surrogate pair, which JSON cannot carry' }),
-  tools: z.array(z.string().min(1)).default([]),
-  coordination: z.literal('solo', { error: "must be 'solo'" }).default('solo'),
-  budget: budgetSchema.prefault({}),
-  durability: z.enum(durabilities).default('checkpointed'),
-  output: outputSchema.nullable().default(null),
-  dispatch: z.enum(dispatchModes).default('loop'),
-});
 
 const aFunction = z.custom<(...args: never) => unknown>((value) => typeof value === 'function', {
   error: 'must be a function',
@@ -209,6 +132,7 @@ export const configSchema = z.strictObject({
     )
     .default({}),
   agents: z.array(agentSchema).default([]),
+  skills: z.string().min(1, { error: 'is the path of a folder' }).nullable().default(null),
   limits: limitsSchema.prefault({}),
   recovery: z.union([z.literal(false), z.strictObject({ every: timeWithin(scanInterval) })]).prefault({}),
   mongo: z

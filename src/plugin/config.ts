@@ -1,3 +1,4 @@
+import { dirname, resolve } from 'node:path';
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { Duration } from '@temporalio/common';
 import type { z } from 'zod';
@@ -7,7 +8,7 @@ import { isOrchestratorTool } from '../agent/orchestrator.ts';
 import type { ToolDefinition } from '../agent/tool.ts';
 import { ConfigInvalidError } from '../contract/errors.ts';
 import { createModels, type ModelProvider, type Price } from '../models/models.ts';
-import type { ResolvedAgent } from '../pins/resolve.ts';
+import type { ResolvedAgent, ResolvedRole } from '../pins/seal.ts';
 import type { Models } from '../ports/models.ts';
 import { zodTool } from '../tools/zod.ts';
 import { configSchema } from './config-schema.ts';
@@ -37,6 +38,8 @@ export interface ApomeshConfig {
   /** MCP servers, by the name that agents use for all their tools (`files/*`). */
   readonly mcp?: Readonly<Record<string, McpServerDefinition>>;
   readonly agents?: readonly AgentDefinition[];
+  /** A folder with a folder for each skill, by the config's own folder. Default: only the skills in the store. */
+  readonly skills?: string;
   readonly limits?: LimitsConfig;
   /** The boot scan that workers of this pool ask for (R1); false: they do not. */
   readonly recovery?: RecoveryConfig | false;
@@ -52,6 +55,8 @@ export interface ResolvedConfig {
   readonly tools: readonly ToolDefinition[];
   readonly mcp: Readonly<Record<string, McpServerDefinition>>;
   readonly agents: readonly ResolvedAgent[];
+  /** Absolute path; null: only the skills in the store. */
+  readonly skills: string | null;
   readonly limits: ResolvedLimits;
   /** Null: workers ask for no scan. */
   readonly recovery: { readonly everyMs: number } | null;
@@ -78,7 +83,7 @@ export function parseConfig(value: unknown, file: string | null): ResolvedConfig
   if (isResolved(value)) return value;
   const parsed = configSchema.safeParse(value);
   if (!parsed.success) throw report(parsed.error.issues.map(problemOf), file);
-  const { models, prices, agents, limits, recovery, mongo } = parsed.data;
+  const { models, prices, agents, skills, limits, recovery, mongo } = parsed.data;
   const given = value as ApomeshConfig;
   const config: ResolvedConfig = {
     file,
@@ -86,7 +91,8 @@ export function parseConfig(value: unknown, file: string | null): ResolvedConfig
     prices,
     tools: given.tools ?? [],
     mcp: given.mcp ?? {},
-    agents: agents.map(({ coordination: _solo, ...agent }) => agent),
+    agents,
+    skills: skills === null ? null : resolve(file === null ? process.cwd() : dirname(file), skills),
     limits,
     recovery: recovery === false ? null : { everyMs: recovery.every },
     mongo: { uri: mongo.uri ?? null, database: mongo.database },
@@ -126,21 +132,29 @@ function crossCheck(config: ResolvedConfig): Problem[] {
     const field = `agents[${i}]`;
     const first = config.agents.findIndex(({ name }) => name === agent.name);
     if (first < i) problems.push({ field: `${field}.name`, why: `${agent.name} is agents[${first}] too; rename one` });
-    if (models && attempt(`${field}.model`, () => models.model(agent.model))) {
-      problems.push(...priceProblems(field, agent, models));
+    for (const [at, role] of rolesOf(field, agent)) {
+      if (models && attempt(`${at}.model`, () => models.model(role.model))) {
+        problems.push(...priceProblems(at, role, models));
+      }
+      problems.push(...toolProblems(at, role, config));
     }
-    problems.push(...toolProblems(field, agent, config));
   }
   return problems;
 }
 
-function priceProblems(field: string, { model, budget }: ResolvedAgent, models: Models): Problem[] {
+/** The agent itself and its roles, each with its field. */
+const rolesOf = (field: string, agent: ResolvedAgent): [string, ResolvedRole][] => [
+  [field, agent],
+  ...Object.entries(agent.roles).map(([role, each]): [string, ResolvedRole] => [`${field}.roles.${role}`, each]),
+];
+
+function priceProblems(field: string, { model, budget }: ResolvedRole, models: Models): Problem[] {
   if (budget.maxCostUsd === null || models.cost(model, { inputTokens: 1, outputTokens: 1 }) !== undefined) return [];
   return [{ field: `${field}.budget.maxCostUsd`, why: `needs a price for ${model}; add it to prices` }];
 }
 
 /** With an MCP server in the config, a name that is none of ours may be a tool of it. */
-function toolProblems(field: string, agent: ResolvedAgent, { tools, mcp }: ResolvedConfig): Problem[] {
+function toolProblems(field: string, agent: ResolvedRole, { tools, mcp }: ResolvedConfig): Problem[] {
   const own = tools.map(({ name }) => name);
   const servers = Object.keys(mcp).map((server) => `${server}/*`);
   const available = [...own, ...servers];

@@ -6,6 +6,8 @@ export interface LimitsConfig {
   readonly heartbeatTimeout?: Duration;
   /** Largest body, in bytes of canonical JSON (L7). From 1 KiB to 15 MiB; default 8 MiB. */
   readonly maxBodyBytes?: number;
+  /** Largest bundle: an agent's pin and the files of its skills together, in bytes. From 1 KiB to 1 GiB; default 32 MiB. */
+  readonly maxBundleBytes?: number;
   /** Nodes after which a dispatch returns to the workflow (W0). From 1; default 200. */
   readonly sliceNodes?: number;
   /** Time after which a dispatch returns to the workflow (W0). From 1 second to 1 hour; default 5 minutes. */
@@ -31,6 +33,7 @@ export interface LimitsConfig {
 export interface ResolvedLimits {
   readonly heartbeatTimeoutMs: number;
   readonly maxBodyBytes: number;
+  readonly maxBundleBytes: number;
   readonly sliceNodes: number;
   readonly sliceTimeMs: number;
   readonly doubtGraceMs: number;
@@ -47,6 +50,7 @@ const MIB = 1024 * KIB;
 export const limitRanges = {
   heartbeatTimeout: { least: SECOND, most: 10 * MINUTE, byDefault: 10 * SECOND },
   maxBodyBytes: { least: KIB, most: 15 * MIB, byDefault: 8 * MIB },
+  maxBundleBytes: { least: KIB, most: 1024 * MIB, byDefault: 32 * MIB },
   sliceNodes: { least: 1, most: 100_000, byDefault: 200 },
   sliceTime: { least: SECOND, most: 60 * MINUTE, byDefault: 5 * MINUTE },
   doubtGrace: { least: 0, most: 10 * MINUTE, byDefault: 5 * SECOND },

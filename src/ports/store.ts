@@ -1,5 +1,6 @@
 import type { BodyRef, Envelope, Phase } from '../session/envelopes.ts';
 import type { Auditor } from './audit.ts';
+import type { PinStore, Publications, SkillRows } from './pins.ts';
 
 /** Where a body lives: generations and tool results are `messages`, per-agent checkpoints `snapshots`, the rest `bodies`. */
 export type BodyTable = 'bodies' | 'messages' | 'snapshots';
@@ -48,13 +49,6 @@ export interface EvidenceRow {
   readonly at: string;
 }
 
-/** A pin's bytes, kept once by digest (P4). */
-export interface PinRow {
-  readonly into: 'pins';
-  readonly ref: BodyRef;
-  readonly json: string;
-}
-
 /** The completed-session record (F6). Kept once by session. */
 export interface CompletedRow {
   readonly into: 'completed';
@@ -65,7 +59,7 @@ export interface CompletedRow {
   readonly at: string;
 }
 
-export type Row = BodyRow | EventRow | ClaimRow | EvidenceRow | PinRow | CompletedRow;
+export type Row = BodyRow | EventRow | ClaimRow | EvidenceRow | CompletedRow;
 
 /** The first event of a session, for lists. */
 export interface SessionEntry {
@@ -84,7 +78,7 @@ export interface SessionPage {
 export interface Journal {
   /**
    * Writes rows in the order given, as one round trip where the store can. Stops at the first event or claim whose place is taken
-   * by another, and returns how many leading rows are in place (`rows.length` when all are). Writing a body, pin,
+   * by another, and returns how many leading rows are in place (`rows.length` when all are). Writing a body,
    * evidence or completed row again is a no-op.
    *
    * @throws {StoreUnknownError} when it cannot be known what was written (time-out, dropped connection, write-concern error):
@@ -121,12 +115,6 @@ export interface StateStore {
 /** What late workers brought back. */
 export interface EffectLog {
   evidence(session: string, key?: string): Promise<EvidenceRow[]>;
-}
-
-/** Sealed shapes by digest (P4). */
-export interface PinStore {
-  /** @throws {PinCorruptError} when missing, truncated, undecodable or altered. */
-  pin(digest: string): Promise<string>;
 }
 
 /** One worker process that has beaten at least once. */
@@ -205,6 +193,8 @@ export interface Stores
     StateStore,
     EffectLog,
     PinStore,
+    Publications,
+    SkillRows,
     WorkerRegistry,
     RecoveryIndex,
     Auditor {

@@ -1,9 +1,9 @@
 import { LogUnreadableError, PinCorruptError } from '../contract/errors.ts';
 import type { Finding } from '../contract/recovery.ts';
-import { openPin } from '../pins/open.ts';
+import { checkPin } from '../pins/open.ts';
 import type { Stores } from '../ports/store.ts';
 import type { WorkflowState, Workflows } from '../ports/workflows.ts';
-import type { Envelope } from '../session/envelopes.ts';
+import type { Envelope, Pin } from '../session/envelopes.ts';
 import { evolve, fold } from '../session/fold.ts';
 import { idleResumes, MAX_IDLE_RESUMES, type RecoveryClass } from '../session/recovery.ts';
 import { empty, type SessionView } from '../session/view.ts';
@@ -87,7 +87,7 @@ async function ofLost(
   if (log.length === 1 && workflow === null && first && now() - Date.parse(first.at) < STARTING_MS)
     return ['live', 'it is being started'];
   if (sideEffects > 0) return ['side-effects', `it has ${sideEffects} side effects, so a person decides`];
-  const fault = await pinFault(stores, bootstrap.pin.digest);
+  const fault = await pinFault(stores, bootstrap.pin);
   if (fault !== null) return ['pin', fault];
   const idle = idleResumes(log);
   if (idle >= MAX_IDLE_RESUMES) return ['failing', `it was resumed ${idle} times without a new checkpoint`];
@@ -103,9 +103,9 @@ async function closedBy(stores: Stores, session: string, workflow: WorkflowState
 }
 
 /** What is wrong with a pin, or null (P4). */
-async function pinFault(stores: Stores, digest: string): Promise<string | null> {
+async function pinFault(stores: Stores, pin: Pin): Promise<string | null> {
   try {
-    openPin(await stores.pin(digest), digest);
+    await checkPin(stores, pin);
     return null;
   } catch (error) {
     if (!(error instanceof PinCorruptError)) throw error;

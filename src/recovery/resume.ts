@@ -8,7 +8,7 @@ import {
   UsageError,
 } from '../contract/errors.ts';
 import type { Resuming } from '../contract/recovery.ts';
-import { openPin } from '../pins/open.ts';
+import { checkPin } from '../pins/open.ts';
 import { bodyDigest } from '../session/digest.ts';
 import { fold } from '../session/fold.ts';
 import type { SessionView } from '../session/view.ts';
@@ -40,8 +40,7 @@ export async function startResume(
   const { session, bootstrap, resumes } = view;
   if (bootstrap === null) throw new NoBootstrapError(session);
   const { root, goal, pin, taskQueue } = bootstrap;
-  const { digest } = pin;
-  const pinned = openPin(await stores.pin(digest), digest);
+  const pinned = await checkPin(stores, pin);
   const [first] = await stores.read(session, 0, 1);
   const resume = resumes + 1;
   const runId = await workflows.start(

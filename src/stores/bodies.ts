@@ -11,3 +11,10 @@ export function bodyFault(json: unknown, ref: BodyRef): BodyFault | null {
 
 /** SHA-256 of a text's UTF-8 bytes, as refs carry it. */
 export const digestOf = (text: string): string => `sha256:${hash('sha256', text)}`;
+
+/** What is wrong with the stored bytes of a file, or null. */
+export function fileFault(bytes: Uint8Array | null | undefined, ref: BodyRef): 'missing' | 'altered' | null {
+  if (bytes === undefined) return 'missing';
+  if (bytes === null || bytes.length !== ref.bytes) return 'altered';
+  return `sha256:${hash('sha256', bytes)}` === ref.digest ? null : 'altered';
+}

@@ -1,3 +1,4 @@
+import type { PublishedEntry } from '../ports/pins.ts';
 import type { BySession, ClaimRow, EvidenceRow } from '../ports/store.ts';
 
 /** By (resume, epoch, slice). */
@@ -6,6 +7,10 @@ export const byDispatch = (a: ClaimRow, b: ClaimRow): number =>
 
 /** By time, then id. */
 export const byTime = (a: EvidenceRow, b: EvidenceRow): number => compare(a.at, b.at) || compare(a.id, b.id);
+
+/** By name, then by version as text. */
+export const byVersion = (a: PublishedEntry, b: PublishedEntry): number =>
+  compare(a.name, b.name) || compare(a.version, b.version);
 
 /** Order of UTF-8 bytes is not asked for here: any fixed order will do. */
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -33,13 +33,16 @@ export async function toolset({ tools = [], mcp = {} }: ToolsetConfig): Promise<
 }
 
 /**
- * What an agent's tools look like, to pin them, in the order asked. Starts the MCP servers that this takes, and ends
- * them again.
+ * What the tools of several lists look like, to pin them, each list in the order asked. Starts the MCP servers that this takes, and
+ * ends them again.
  */
-export async function describeTools(config: ToolsetConfig, names: readonly string[]): Promise<PinnedTool[]> {
-  const opened = await toolset({ ...config, mcp: neededServers(config, names) });
+export async function describeTools(
+  config: ToolsetConfig,
+  lists: readonly (readonly string[])[],
+): Promise<PinnedTool[][]> {
+  const opened = await toolset({ ...config, mcp: neededServers(config, lists.flat()) });
   try {
-    return opened.resolve(names).map(describeTool);
+    return lists.map((names) => opened.resolve(names).map(describeTool));
   } finally {
     await opened.close();
   }

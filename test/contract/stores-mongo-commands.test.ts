@@ -6,7 +6,7 @@ import type { Stores } from '../../src/ports/store.ts';
 import { openMongo } from '../../src/stores/mongo/connect.ts';
 import { mongoStores, storesOver } from '../../src/stores/mongo/stores.ts';
 import { mongoUri, newDatabase, uriWith } from './mongo.ts';
-import { body, claim, event, evidence, generation, log, newSession, pinned } from './stores.rows.ts';
+import { body, claim, event, evidence, generation, log, newSession } from './stores.rows.ts';
 
 const database = newDatabase();
 const admin = new MongoClient(mongoUri());
@@ -39,7 +39,6 @@ describe('stores: what goes to mongo', () => {
       body(session, 2, 'bodies'),
       claim(session),
       ...log(session, 4),
-      pinned(session),
       evidence(session, 'e'),
     ];
     const sent = await commandsOf(() => stores.write(rows));
@@ -132,10 +131,13 @@ describe('stores: what goes to mongo', () => {
       'dispatches',
       'effects',
       'events',
+      'files',
       'messages',
       'pins',
+      'published',
       'recoverable',
       'sessions',
+      'skills',
       'snapshots',
       'workers',
     ]);

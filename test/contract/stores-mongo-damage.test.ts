@@ -159,7 +159,7 @@ describe('stores: damage in mongo', () => {
 
     it(`P4: a pin that is ${what} is corrupt`, async () => {
       const row = pinned(`${newSession()}abc`);
-      await stores.write([row]);
+      await stores.keep([row]);
       const pins = db.collection<{ _id: string }>('pins');
       await pins.updateOne({ _id: row.ref.digest }, json === undefined ? { $unset: { json: '' } } : { $set: { json } });
       await expect(stores.pin(row.ref.digest)).rejects.toMatchObject({ code: 'PIN_CORRUPT' });

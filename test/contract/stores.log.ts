@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { Row, Stores } from '../../src/ports/store.ts';
 import type { Envelope } from '../../src/session/envelopes.ts';
 import type { JsonObject } from '../../src/session/json.ts';
-import { body, claim, event, evidence, generation, log, newSession, pinned, started, time } from './stores.rows.ts';
+import { body, claim, event, evidence, generation, log, newSession, started, time } from './stores.rows.ts';
 
 /** What a log promises. */
 export function logCases(stores: () => Stores): void {
@@ -83,13 +83,7 @@ export function logCases(stores: () => Stores): void {
 
     it('L6: the very same rows again are in place, so a write may be repeated', async () => {
       const session = newSession();
-      const rows: Row[] = [
-        body(session, 'a'),
-        ...log(session, 3),
-        claim(session),
-        pinned(session),
-        evidence(session, 'e'),
-      ];
+      const rows: Row[] = [body(session, 'a'), ...log(session, 3), claim(session), evidence(session, 'e')];
       expect(await stores().write(rows)).toBe(rows.length);
       expect(await stores().write(rows)).toBe(rows.length);
       expect(await stores().write([...rows, event(generation(session, 3))])).toBe(rows.length + 1);

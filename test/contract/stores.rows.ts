@@ -1,4 +1,5 @@
-import type { BodyRow, BodyTable, ClaimRow, EventRow, EvidenceRow, PinRow } from '../../src/ports/store.ts';
+import type { PinRow } from '../../src/ports/pins.ts';
+import type { BodyRow, BodyTable, ClaimRow, EventRow, EvidenceRow } from '../../src/ports/store.ts';
 import { bodyOf } from '../../src/session/digest.ts';
 import type { BodyRef, Envelope, EnvelopeOf } from '../../src/session/envelopes.ts';
 

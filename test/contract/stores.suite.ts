@@ -5,6 +5,7 @@ import { bodyCases } from './stores.bodies.ts';
 import { listCases } from './stores.lists.ts';
 import { logCases } from './stores.log.ts';
 import { recoveryCases } from './stores.recovery.ts';
+import { sealedCases } from './stores.sealed.ts';
 
 /** What any implementation of the stores promises. */
 export function storesSuite(name: string, make: () => Promise<Stores>): void {
@@ -21,6 +22,7 @@ export function storesSuite(name: string, make: () => Promise<Stores>): void {
     listCases(() => stores);
     recoveryCases(() => stores);
     auditCases(() => stores);
+    sealedCases(() => stores);
 
     it('says where it is', () => {
       expect(stores.address).not.toBe('');

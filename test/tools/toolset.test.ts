@@ -55,13 +55,13 @@ describe('a set of tools', () => {
 
   it('P1: describes tools as they are pinned, starting only the servers it takes', async () => {
     const config = { tools: [note], mcp: { test: mcp.stdio(), absent: { command: '/nowhere/server' } } };
-    expect(await describeTools(config, ['note'])).toEqual([
-      { name: 'note', description: 'Notes.', class: 'effect', input: expect.objectContaining({ type: 'object' }) },
+    expect(await describeTools(config, [['note']])).toEqual([
+      [{ name: 'note', description: 'Notes.', class: 'effect', input: expect.objectContaining({ type: 'object' }) }],
     ]);
-    expect(await describeTools(config, ['checkpoint_now'])).toMatchObject([{ class: 'orchestrator' }]);
-    expect((await describeTools(config, ['note', 'test/*'])).map(({ name }) => name)).toContain('put');
+    expect(await describeTools(config, [['checkpoint_now']])).toMatchObject([[{ class: 'orchestrator' }]]);
+    expect((await describeTools(config, [['note', 'test/*']])).flat().map(({ name }) => name)).toContain('put');
     expect(await mcp.journaled()).toEqual(['ended']);
-    await expect(describeTools(config, ['put'])).rejects.toThrow(/absent/);
+    await expect(describeTools(config, [['put']])).rejects.toThrow(/absent/);
   });
 });
 

@@ -1,6 +1,6 @@
-import { BodyMissingError, PinCorruptError } from '../../contract/errors.ts';
+import { BodyMissingError } from '../../contract/errors.ts';
 import type { Auditor } from '../../ports/audit.ts';
-import type { BodyRow, CompletedRow, EffectLog, EvidenceRow, PinRow, PinStore, StateStore } from '../../ports/store.ts';
+import type { BodyRow, CompletedRow, EffectLog, EvidenceRow, StateStore } from '../../ports/store.ts';
 import { bodyFault } from '../bodies.ts';
 import { byTime } from '../order.ts';
 
@@ -8,16 +8,14 @@ import { byTime } from '../order.ts';
 export class Kept {
   readonly completed = new Map<string, CompletedRow>();
   readonly #bodies = new Map<string, BodyRow>();
-  readonly #pins = new Map<string, PinRow>();
   readonly #evidence = new Map<string, EvidenceRow>();
   readonly #evidenceOf = new Map<string, EvidenceRow[]>();
   /** Rows whose text was seen to fit its digest; none can change. */
-  readonly #verified = new WeakSet<BodyRow | PinRow>();
+  readonly #verified = new WeakSet<BodyRow>();
 
-  put(row: BodyRow | PinRow | EvidenceRow | CompletedRow): void {
+  put(row: BodyRow | EvidenceRow | CompletedRow): void {
     if (row.into === 'effects') this.#putEvidence(row);
     else if (row.into === 'completed') keep(this.completed, row.session, { ...row });
-    else if (row.into === 'pins') keep(this.#pins, row.ref.digest, { ...row, ref: { ...row.ref } });
     else keep(this.#bodies, bodyKey(row.session, row.into, row.ref.digest), { ...row, ref: { ...row.ref } });
   }
 
@@ -43,14 +41,6 @@ export class Kept {
 
   bodyFaults: Auditor['bodyFaults'] = async (session, table, refs) =>
     refs.map((ref) => bodyFault(this.#bodies.get(bodyKey(session, table, ref.digest))?.json, ref));
-
-  pin: PinStore['pin'] = async (digest) => {
-    const row = this.#pins.get(digest);
-    if (row === undefined) throw new PinCorruptError(digest, 'missing');
-    if (!this.#verified.has(row) && bodyFault(row.json, row.ref) !== null) throw new PinCorruptError(digest, 'altered');
-    this.#verified.add(row);
-    return row.json;
-  };
 
   evidence: EffectLog['evidence'] = async (session, key) => {
     const rows = this.#evidenceOf.get(session) ?? [];

@@ -5,6 +5,7 @@ import { Kept } from './kept.ts';
 import { copyOf, Logs } from './logs.ts';
 import { Recoverable } from './recoverable.ts';
 import { Registry } from './registry.ts';
+import { Configured, SealedTables } from './sealed.ts';
 
 /** The stores in this process's memory, with the same promises but the one to outlive it. What they give is frozen. */
 export function memoryStores(): Stores {
@@ -12,6 +13,8 @@ export function memoryStores(): Stores {
   const logs = new Logs(kept.completed);
   const registry = new Registry();
   const recoverable = new Recoverable();
+  const sealed = new SealedTables();
+  const configured = new Configured();
 
   /** Checks a row, and gives what puts it in place: false where its place is taken. */
   const placing = (row: Row): (() => boolean) => {
@@ -37,7 +40,18 @@ export function memoryStores(): Stores {
     sessions: logs.sessions,
     load: kept.load,
     evidence: kept.evidence,
-    pin: kept.pin,
+    pin: (digest) => sealed.pin(digest),
+    files: (refs) => sealed.files(refs),
+    keep: (rows) => sealed.keep(rows),
+    renew: (table, digests) => sealed.renew(table, digests),
+    sealed: (table) => sealed.sealed(table),
+    sweep: (table, digests, before) => sealed.sweep(table, digests, before),
+    publish: (entry) => configured.publish(entry),
+    published: (name) => configured.published(name),
+    putSkill: (row) => configured.putSkill(row),
+    skill: (name) => configured.skill(name),
+    skills: () => configured.skills(),
+    removeSkill: (name) => configured.removeSkill(name),
     beat: (worker, taskQueue) => registry.beat(worker, taskQueue),
     strike: (worker) => registry.strike(worker),
     workers: () => registry.workers(),

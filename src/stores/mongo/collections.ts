@@ -1,4 +1,5 @@
 import type { Collection, Db } from 'mongodb';
+import type { PublishedEntry, SkillRow } from '../../ports/pins.ts';
 import type { CompletedRow, EvidenceRow, RecoverableEntry } from '../../ports/store.ts';
 
 /** `_id` is `<session>/<id>`, which makes (session, id) unique; an index makes (session, seq) so. */
@@ -28,11 +29,25 @@ export interface BodyDoc {
 }
 
 /** `_id` is the digest. */
-export interface PinDoc {
+export interface SealedDoc {
   readonly _id: string;
   readonly bytes: number;
+  /** When it was last put or renewed; absent in documents of before. */
+  readonly at?: string;
+}
+
+export interface PinDoc extends SealedDoc {
   readonly json: string;
 }
+
+/** Bytes that are UTF-8 are text, any others base64. */
+export type FileDoc = SealedDoc & ({ readonly text: string } | { readonly base64: string });
+
+/** `_id` is `<name>@<version>`. */
+export type PublishedDoc = PublishedEntry & { readonly _id: string };
+
+/** `_id` is the skill's name. */
+export type SkillDoc = Omit<SkillRow, 'name'> & { readonly _id: string };
 
 /** `_id` is `<agent>#<resume>.<epoch>.<slice>`. */
 export interface ClaimDoc {
@@ -83,6 +98,9 @@ export interface Collections {
   readonly messages: BodyDoc;
   readonly snapshots: BodyDoc;
   readonly pins: PinDoc;
+  readonly files: FileDoc;
+  readonly published: PublishedDoc;
+  readonly skills: SkillDoc;
   readonly effects: EvidenceDoc;
   readonly dispatches: ClaimDoc;
   readonly completed: CompletedDoc;

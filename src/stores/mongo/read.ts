@@ -1,8 +1,9 @@
-import { BodyMissingError, PinCorruptError } from '../../contract/errors.ts';
-import type { BodyTable, EffectLog, EventLog, PinStore, StateStore } from '../../ports/store.ts';
+import { BodyMissingError } from '../../contract/errors.ts';
+import type { BodyTable, EffectLog, EventLog, StateStore } from '../../ports/store.ts';
 import type { BodyRef } from '../../session/envelopes.ts';
-import { bodyFault, digestOf } from '../bodies.ts';
+import { bodyFault } from '../bodies.ts';
 import { byTime } from '../order.ts';
+import { chunks } from './chunks.ts';
 import { type BodyDoc, collection } from './collections.ts';
 import type { Mongo } from './connect.ts';
 import { readEvent } from './events.ts';
@@ -10,9 +11,6 @@ import { bodyId, evidenceOf } from './rows.ts';
 
 /** Documents a round trip. */
 const EVENTS_AT_ONCE = 2_000;
-
-/** Bounds of one query for bodies; some servers compare each document with each key asked for. */
-const BODIES_AT_ONCE = { count: 64, bytes: 8 * 1024 * 1024 } as const;
 
 export function mongoEvents({ db, attempt }: Mongo): Pick<EventLog, 'read'> {
   const events = collection(db, 'events');
@@ -69,36 +67,6 @@ export async function* bodyDocs(
     const ids = digests.map((digest) => bodyId(session, digest));
     yield* await attempt(() => bodies.find({ _id: { $in: ids } }, { batchSize: ids.length + 1 }).toArray());
   }
-}
-
-/** The digests asked for, each once, in parts that are small enough for one answer. */
-function chunks(refs: readonly BodyRef[]): string[][] {
-  const parts: string[][] = [];
-  let bytes = 0;
-  for (const ref of new Map(refs.map((ref) => [ref.digest, ref])).values()) {
-    const part = parts.at(-1);
-    bytes += ref.bytes;
-    if (part !== undefined && part.length < BODIES_AT_ONCE.count && bytes <= BODIES_AT_ONCE.bytes) {
-      part.push(ref.digest);
-    } else {
-      parts.push([ref.digest]);
-      bytes = ref.bytes;
-    }
-  }
-  return parts;
-}
-
-export function mongoPins({ db, attempt }: Mongo): PinStore {
-  const pin: PinStore['pin'] = async (digest) => {
-    const doc = await attempt(() => collection(db, 'pins').findOne({ _id: digest }));
-    if (doc === null) throw new PinCorruptError(digest, 'missing');
-    const json: unknown = doc.json;
-    if (typeof json !== 'string' || Buffer.byteLength(json) !== doc.bytes)
-      throw new PinCorruptError(digest, 'truncated');
-    if (digestOf(json) !== digest) throw new PinCorruptError(digest, 'altered');
-    return json;
-  };
-  return { pin };
 }
 
 export function mongoEffects({ db, attempt }: Mongo): EffectLog {

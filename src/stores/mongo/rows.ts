@@ -1,23 +1,14 @@
 import { BodyTooLargeError } from '../../contract/errors.ts';
-import type { BodyRow, ClaimRow, CompletedRow, EvidenceRow, PinRow, Row } from '../../ports/store.ts';
+import type { BodyRow, ClaimRow, CompletedRow, EvidenceRow, Row } from '../../ports/store.ts';
 import { checkColumns } from '../columns.ts';
 import { rowSum } from '../row-sum.ts';
-import type {
-  BodyDoc,
-  ClaimDoc,
-  Collections,
-  CompletedDoc,
-  EventDoc,
-  EvidenceDoc,
-  PinDoc,
-  SessionDoc,
-} from './collections.ts';
+import type { BodyDoc, ClaimDoc, Collections, CompletedDoc, EventDoc, EvidenceDoc, SessionDoc } from './collections.ts';
 import { eventDoc } from './events.ts';
 
 /** Largest text of one document, in bytes: MongoDB's limit of 16 MiB, with room for the other columns. */
 const MAX_TEXT_BYTES = 16 * 1024 * 1024 - 64 * 1024;
 
-type Content = 'bodies' | 'messages' | 'snapshots' | 'pins' | 'effects' | 'completed' | 'sessions';
+type Content = 'bodies' | 'messages' | 'snapshots' | 'effects' | 'completed' | 'sessions';
 
 /** A document to be put in place. `place`: its place may be taken by another, which stops the write. */
 type DocIn<Name extends keyof Collections> = {
@@ -50,11 +41,9 @@ export function putsOf(row: Row): readonly Put[] {
     case 'bodies':
     case 'messages':
     case 'snapshots':
-      return [{ into: row.into, doc: bodyDoc(row), bytes: size('a body', row.ref.bytes) }];
-    case 'pins':
-      return [{ into: 'pins', doc: pinDoc(row), bytes: size('a pin', row.ref.bytes) }];
+      return [{ into: row.into, doc: bodyDoc(row), bytes: sizeOf('a body', row.ref.bytes) }];
     case 'effects':
-      return [{ into: 'effects', doc: evidenceDoc(row), bytes: size(row.tool, Buffer.byteLength(row.json)) }];
+      return [{ into: 'effects', doc: evidenceDoc(row), bytes: sizeOf(row.tool, Buffer.byteLength(row.json)) }];
     case 'completed':
       return [{ into: 'completed', doc: completedDoc(row), bytes: 0 }];
     default:
@@ -79,8 +68,6 @@ const bodyDoc = ({ session, ref, json }: BodyRow): BodyDoc => ({
   bytes: ref.bytes,
   json,
 });
-
-const pinDoc = ({ ref, json }: PinRow): PinDoc => ({ _id: ref.digest, bytes: ref.bytes, json });
 
 export const claimId = ({ agent, resume, epoch, slice }: Pick<ClaimRow, 'agent' | 'resume' | 'epoch' | 'slice'>) =>
   `${agent}#${resume}.${epoch}.${slice}`;
@@ -109,7 +96,8 @@ export const withSum = <T extends { readonly _id: string }>(doc: T): T & { reado
 export const fitsSum = ({ sum, ...doc }: { readonly sum: string }): boolean =>
   typeof sum === 'string' && rowSum(doc) === sum;
 
-function size(what: string, bytes: number): number {
+/** @throws {BodyTooLargeError} where no document can hold so many bytes of text. */
+export function sizeOf(what: string, bytes: number): number {
   if (bytes > MAX_TEXT_BYTES) throw new BodyTooLargeError(what, bytes, MAX_TEXT_BYTES);
   return bytes;
 }

@@ -1,8 +1,10 @@
 import type { Stores } from '../../ports/store.ts';
 import { mongoAudit } from './audit.ts';
+import { mongoPublications, mongoSkills } from './catalog.ts';
 import { type Mongo, type MongoStoresOptions, openMongo } from './connect.ts';
+import { mongoPins } from './pins.ts';
 import { prepareMongo } from './prepare.ts';
-import { mongoBodies, mongoEffects, mongoEvents, mongoPins } from './read.ts';
+import { mongoBodies, mongoEffects, mongoEvents } from './read.ts';
 import { mongoRecovery } from './recovery.ts';
 import { mongoRegistry } from './registry.ts';
 import { SessionIndex } from './session-index.ts';
@@ -28,6 +30,8 @@ export function storesOver(mongo: Mongo): Stores {
     ...mongoBodies(mongo),
     ...mongoEffects(mongo),
     ...mongoPins(mongo),
+    ...mongoPublications(mongo),
+    ...mongoSkills(mongo),
     ...mongoRegistry(mongo),
     ...mongoRecovery(mongo, index),
     ...mongoAudit(mongo, index),

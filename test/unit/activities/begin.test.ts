@@ -12,7 +12,7 @@ import { memoryStores } from '../../../src/stores/memory/stores.ts';
 import { envelope, ROOT, SESSION } from '../../support/logs.ts';
 
 const pinned: PinnedAgent = {
-  v: 1,
+  v: 2,
   name: 'a',
   version: '1.0.0',
   model: 'm',
@@ -21,6 +21,11 @@ const pinned: PinnedAgent = {
   budget: { maxSteps: null, maxTokens: null, maxCostUsd: null, maxToolCalls: null, deadlineMs: null },
   output: null,
   dispatch: 'loop',
+  skills: [],
+  skillList: '',
+  durability: 'checkpointed',
+  coordination: { kind: 'solo', params: {} },
+  roles: {},
 };
 
 /** A worker with a memory of its own. */
@@ -47,10 +52,8 @@ beforeEach(async () => {
     pin: { kind: 'catalog', digest: pin.ref.digest },
     durability: 'checkpointed',
   });
-  await stores.write([
-    { into: 'pins', ...pin },
-    { into: 'events', envelope: started },
-  ]);
+  await stores.keep([{ into: 'pins', ...pin }]);
+  await stores.write([{ into: 'events', envelope: started }]);
 });
 
 async function beginOn(engine: Engine, epoch: number, lost: boolean): Promise<AgentRun> {

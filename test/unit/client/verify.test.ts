@@ -1,28 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import { verifySession } from '../../../src/client/verify.ts';
 import { PinCorruptError, SessionNotFoundError } from '../../../src/contract/errors.ts';
-import { pinAgent } from '../../../src/pins/resolve.ts';
 import type { CompletedRow, Stores } from '../../../src/ports/store.ts';
 import type { Envelope } from '../../../src/session/envelopes.ts';
 import { memoryStores } from '../../../src/stores/memory/stores.ts';
 import { LogWriter, ROOT, ref, SESSION } from '../../support/logs.ts';
+import { sealedOf } from '../../support/sealing.ts';
 import { writeBody, writeLog } from '../../support/written.ts';
 
 const KEY = `sha256:${'a'.repeat(64)}`;
-const resolved = pinAgent(
-  {
-    name: 'triage',
-    version: '1.0.0',
-    model: 'm',
-    instructions: 'Triage.',
-    tools: [],
-    budget: { maxSteps: null, maxTokens: null, maxCostUsd: null, maxToolCalls: null, deadlineMs: null },
-    durability: 'checkpointed',
-    output: null,
-    dispatch: 'loop',
-  },
-  [],
-);
+const resolved = sealedOf();
 
 interface Made {
   readonly stores: Stores;
@@ -32,7 +19,7 @@ interface Made {
 /** A session with one node: a generation, an effect, a snapshot. Not written yet, its bodies are. */
 async function made({ pin = true } = {}): Promise<Made> {
   const stores = memoryStores();
-  if (pin) await stores.write([resolved.pin]);
+  if (pin) await stores.keep([resolved.pin]);
   const instructions = await writeBody(stores, SESSION, 'bodies', 'Triage.');
   const generation = await writeBody(stores, SESSION, 'messages', { text: 'save' });
   const result = await writeBody(stores, SESSION, 'messages', 'saved');

@@ -2,8 +2,6 @@ import { describe, expect, it } from '@jest/globals';
 import { SessionLiveError } from '../../../src/contract/errors.ts';
 import type { Finding } from '../../../src/contract/recovery.ts';
 import type { SessionInput } from '../../../src/contract/session.ts';
-import { resolveAgent } from '../../../src/plugin/backends.ts';
-import { parseConfig } from '../../../src/plugin/config.ts';
 import type { Stores } from '../../../src/ports/store.ts';
 import type { WorkflowState, Workflows } from '../../../src/ports/workflows.ts';
 import { resumeByOperator } from '../../../src/recovery/resume.ts';
@@ -11,14 +9,10 @@ import { scan } from '../../../src/recovery/scan.ts';
 import type { Envelope } from '../../../src/session/envelopes.ts';
 import { memoryStores } from '../../../src/stores/memory/stores.ts';
 import { begun, LogWriter, ROOT, ref, SESSION } from '../../support/logs.ts';
-import { goalModel } from '../../support/script.ts';
+import { agentOf, sealedOf } from '../../support/sealing.ts';
 import { writeLog } from '../../support/written.ts';
 
-const config = parseConfig(
-  { models: { m: goalModel().model }, agents: [{ name: 'a', model: 'm', instructions: 'Go.' }] },
-  null,
-);
-const { pin } = await resolveAgent(config, 'a');
+const { pin } = sealedOf(agentOf({ name: 'a' }));
 
 /** What a workflow engine knows, and what it was asked to start. */
 class Engine implements Workflows {
@@ -76,7 +70,7 @@ interface Case {
 async function ground({ log = pinned(plain()), workflow = null, listed }: Case) {
   const stores = memoryStores();
   const workflows = new Engine();
-  await stores.write([pin]);
+  await stores.keep([pin]);
   await writeLog(stores, log);
   if (workflow) workflows.known.set(SESSION, workflow);
   if (listed) await stores.list({ session: SESSION, class: listed, why: 'as before', at: '2026-11-30T10:00:00.000Z' });

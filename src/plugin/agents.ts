@@ -1,0 +1,122 @@
+import type { PinnedAgent, PinnedTool } from '../agent/shape.ts';
+import { PinCorruptError, SkillNotInBundleError } from '../contract/errors.ts';
+import { keepSealed } from '../pins/keep.ts';
+import { filesOf, loadPin } from '../pins/open.ts';
+import { type ResolvedStart, startFrom } from '../pins/resolve.ts';
+import { type Parts, type ResolvedAgent, type ResolvedRole, type Sealed, sealAgent } from '../pins/seal.ts';
+import { selectAgent, splitName } from '../pins/select.ts';
+import type { PublishedEntry } from '../ports/pins.ts';
+import type { Skill, SkillCatalog } from '../ports/skills.ts';
+import type { Stores } from '../ports/store.ts';
+import type { Durability } from '../session/envelopes.ts';
+import { describeTools } from '../tools/toolset.ts';
+import type { ResolvedConfig } from './config.ts';
+import { inFile } from './in-file.ts';
+
+/** So long what was stored is known to be spared by any sweep, in milliseconds: far less than the least age that one takes. */
+const KNOWN_MS = 10 * 60_000;
+
+export type AgentStores = Pick<Stores, 'pin' | 'files' | 'keep' | 'renew' | 'published'>;
+type AgentConfig = Pick<ResolvedConfig, 'agents' | 'file' | 'limits' | 'mcp' | 'tools'>;
+
+/** Finds agents and seals them. What the tools of an agent look like is looked up once, and kept. */
+export class Agents {
+  readonly #config: AgentConfig;
+  readonly #stores: AgentStores;
+  readonly #catalog: SkillCatalog;
+  readonly #tools = new Map<string, Promise<PinnedTool[][]>>();
+  /** When pins were stored, by digest. */
+  readonly #kept = new Map<string, number>();
+
+  constructor(config: AgentConfig, stores: AgentStores, catalog: SkillCatalog) {
+    this.#config = config;
+    this.#stores = stores;
+    this.#catalog = catalog;
+  }
+
+  /**
+   * What a session of an agent is started from: a published bundle as it is, an agent of the config with its tools and skills as
+   * they are now (MCP servers that it takes are asked). Nothing is stored.
+   *
+   * @param name `triage`, `triage@1.2.0` or `triage@^1.2`.
+   * @param durability instead of the agent's own.
+   * @throws {AgentNotFoundError} naming those there are.
+   * @throws {ConfigInvalidError} where an MCP server cannot be reached or lacks a tool.
+   * @throws {SkillNotInBundleError} {@link BundleTooLargeError} {@link PinCorruptError}
+   */
+  async resolve(name: string, durability?: Durability): Promise<ResolvedStart> {
+    const { agents } = this.#config;
+    const [plain] = splitName(name);
+    const ofName = await this.#stores.published(plain);
+    const isKnown = ofName.length > 0 || agents.some((agent) => agent.name === plain);
+    const selected = selectAgent(name, agents, isKnown ? ofName : await this.#stores.published());
+    if ('published' in selected) {
+      const pinned = await openPublished(this.#stores, selected.published);
+      return startFrom(pinned, selected.published.digest, null, durability);
+    }
+    const sealed = await this.seal(selected.agent);
+    return startFrom(sealed.pinned, sealed.pin.ref.digest, sealed, durability);
+  }
+
+  /** Stores what was sealed. */
+  async keep(sealed: Sealed): Promise<void> {
+    const { digest } = sealed.pin.ref;
+    if (performance.now() - (this.#kept.get(digest) ?? Number.NEGATIVE_INFINITY) < KNOWN_MS) return;
+    const now = performance.now();
+    await keepSealed(this.#stores, sealed);
+    this.#kept.set(digest, now);
+  }
+
+  /** Seals an agent with its tools and skills as they are now. Nothing is stored. */
+  async seal(agent: ResolvedAgent): Promise<Sealed> {
+    const roles: [string | null, ResolvedRole][] = [[null, agent], ...Object.entries(agent.roles)];
+    const tools = await this.#toolsOf(roles.map(([, role]) => role.tools));
+    const skills = await skillsOf(this.#catalog, agent, [...new Set(roles.flatMap(([, role]) => role.skills))]);
+    const parts = roles.map(([name, role], i): [string | null, Parts] => [
+      name,
+      { tools: tools[i] ?? [], skills: role.skills.flatMap((skill) => skills.get(skill) ?? []) },
+    ]);
+    const [[, root] = [null, { tools: [], skills: [] }], ...others] = parts;
+    return sealAgent(agent, root, Object.fromEntries(others), this.#config.limits.maxBundleBytes);
+  }
+
+  #toolsOf(lists: readonly (readonly string[])[]): Promise<PinnedTool[][]> {
+    const key = JSON.stringify(lists);
+    const known = this.#tools.get(key);
+    if (known !== undefined) return known;
+    const described = inFile(this.#config.file, describeTools(this.#config, lists));
+    this.#tools.set(key, described);
+    described.catch(() => this.#tools.delete(key));
+    return described;
+  }
+}
+
+/** A published bundle, which no sweep takes from now on. @throws {PinCorruptError} where a part of it is missing. */
+async function openPublished(stores: AgentStores, { name, version, digest }: PublishedEntry): Promise<PinnedAgent> {
+  const pinned = await loadPin(stores, { kind: 'bundle', digest, name, version });
+  const files = filesOf(pinned);
+  const there = await stores.renew(
+    'files',
+    files.map((file) => file.digest),
+  );
+  const missing = files.find((file) => !there.has(file.digest));
+  if (missing === undefined) return pinned;
+  throw new PinCorruptError(digest, `without ${missing.what}, which is missing (${missing.digest})`, name, version);
+}
+
+async function skillsOf(
+  catalog: SkillCatalog,
+  { name: agent, version }: ResolvedAgent,
+  names: readonly string[],
+): Promise<Map<string, Skill>> {
+  const found = new Map<string, Skill>();
+  for (const name of names) {
+    const skill = await catalog.get(name);
+    if (skill === null) {
+      const there = (await catalog.list()).map((entry) => entry.name);
+      throw new SkillNotInBundleError(name, { agent, version, digest: null }, there);
+    }
+    found.set(name, skill);
+  }
+  return found;
+}
