@@ -18,13 +18,20 @@ const TRANSIENT = new Set<unknown>([
   6, 7, 50, 89, 91, 134, 189, 262, 317, 358, 384, 9001, 10_058, 10_107, 11_600, 11_602, 13_435, 13_436,
 ]);
 
+/** What Node says of a connection that the other side has ended, which the driver at times passes on as it is. */
+const ENDED = new Set<unknown>(['EPIPE', 'ECONNRESET', 'ERR_STREAM_DESTROYED', 'ERR_STREAM_WRITE_AFTER_END']);
+
+const isEnded = (error: unknown): error is Error =>
+  error instanceof Error && !(error instanceof MongoError) && 'code' in error && ENDED.has(error.code);
+
 /**
  * An error of a write: nothing is known of what it left behind, unless it says so itself (L6).
  *
  * @param first whether nothing of the same rows was sent before.
  */
 export function writeError(error: unknown, address: string, first: boolean): unknown {
-  if (!(error instanceof MongoError) || error instanceof MongoInvalidArgumentError) return error;
+  const isKnown = !(error instanceof MongoError || isEnded(error)) || error instanceof MongoInvalidArgumentError;
+  if (isKnown) return error;
   const refusal = first ? refusalOf(error, address) : null;
   if (refusal !== null) return refusal;
   if (first && error instanceof MongoServerSelectionError) return new StoreUnreachableError(address, { cause: error });
@@ -33,6 +40,7 @@ export function writeError(error: unknown, address: string, first: boolean): unk
 
 /** An error of a read, or of a write to the registry, which may be made again. */
 export function readError(error: unknown, address: string): unknown {
+  if (isEnded(error)) return new StoreUnreachableError(address, { cause: error });
   if (!(error instanceof MongoError)) return error;
   const refusal = refusalOf(error, address);
   if (refusal !== null) return refusal;
