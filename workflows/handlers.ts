@@ -7,6 +7,7 @@ import {
   defineUpdate,
   log,
   setHandler,
+  sleep,
   uuid4,
 } from '@temporalio/workflow';
 import type { AnswerResult } from '../src/contract/activities.ts';
@@ -48,6 +49,7 @@ export function handle(state: SessionState, scope: CancellationScope): void {
   setHandler(
     answerUpdate,
     async (answer) => {
+      await keepUpdate();
       const result = await accept(state, answer, false);
       if (result.kind === 'refused') throw refusal(result);
       return { pause: result.pause, decision: result.decision };
@@ -55,6 +57,12 @@ export function handle(state: SessionState, scope: CancellationScope): void {
     { validator: (answer) => validate(state, answer) },
   );
 }
+
+/**
+ * Ends this workflow task. Temporal keeps an update only from then on: one that it forgets, with its server or its worker, must not
+ * have left an answer on the log that nobody tells the workflow of (H3).
+ */
+const keepUpdate = (): Promise<void> => CancellationScope.nonCancellable(() => sleep(1));
 
 /** Accepted means that PauseAnswered is acknowledged. */
 async function accept(state: SessionState, answer: unknown, logRefusal: boolean): Promise<AnswerResult> {

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { SessionHandle } from '../../src/client/handle.ts';
 import { answerCommands } from '../../src/contract/commands.ts';
 import { defineAgent, defineTool, type Envelope } from '../../src/index.ts';
+import { memoryStores } from '../../src/stores/memory/stores.ts';
 import { mongoUriOf, openMongo, type Pool, type PoolOptions, startPool, unique } from '../support/pool.ts';
 import { calls, goalModel, goalOf } from '../support/script.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
@@ -214,5 +215,27 @@ describe('an answer', () => {
     expect(await session.output()).toBe('done');
     await away.stop();
     await proxy.close();
+  });
+
+  it('H3: is kept by Temporal before it is on the log, so that a server that dies forgets none that is', async () => {
+    const stores = memoryStores();
+    const kept: boolean[] = [];
+    const looking = await open({
+      stores: {
+        ...stores,
+        write: async (rows) => {
+          for (const row of rows) {
+            if (row.into !== 'events' || row.envelope.type !== 'PauseAnswered') continue;
+            const { events } = await looking.client.workflow.getHandle(row.envelope.session).fetchHistory();
+            kept.push(!!events?.some((event) => event.workflowExecutionUpdateAcceptedEventAttributes));
+          }
+          return stores.write(rows);
+        },
+      },
+    });
+    const { session, pause } = await waiting(looking);
+    await session.answer(pause, { decision: 'approve' });
+    expect(await session.output()).toBe('done');
+    expect(kept).toEqual([true]);
   });
 });

@@ -169,8 +169,9 @@ describe.each(modes)('an approval of an agent driven by %s', (mode) => {
 
   it('H3: all answers count that come while other calls of the node still run', async () => {
     const asked = [['pay', { to: 'ann', cents: 1 }] as const, ['pay', { to: 'bob', cents: 2 }] as const];
-    const session = await start(goalOf(calls(...asked, ['slow', { ms: 1_500 }])));
-    for (const { pause } of await waiting(session, 2)) await session.answer(pause, { decision: 'approve' });
+    const session = await start(goalOf(calls(...asked, ['slow', { ms: 3_000 }])));
+    const pauses = await waiting(session, 2);
+    await Promise.all(pauses.map(({ pause }) => session.answer(pause, { decision: 'approve' })));
     expect(ofType(await session.events(), 'ToolCallCompleted')).toEqual([]);
     expect(await session.output()).toBe('done');
     expect(ran.get(session.id)?.toSorted()).toEqual(['ann 1', 'bob 2']);
