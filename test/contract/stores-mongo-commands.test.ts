@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type CommandStartedEvent, MongoClient } from 'mongodb';
+import { BSON, type CommandStartedEvent, MongoClient } from 'mongodb';
 import type { Stores } from '../../src/ports/store.ts';
 import { openMongo } from '../../src/stores/mongo/connect.ts';
 import { mongoStores, storesOver } from '../../src/stores/mongo/stores.ts';
@@ -97,6 +97,17 @@ describe('stores: what goes to mongo', () => {
     const [sent] = await commandsOf(() => stores.write([row, event(generation(session, 1))]));
     expect(sent?.command['ops']).toHaveLength(1);
     expect(await commandsOf(() => stores.write([row, row]))).toEqual([]);
+  });
+
+  it('L6: no command is over 16 MiB, with the longest names and the largest bodies that there may be', async () => {
+    const session = `${newSession()}${'\u{1F600}'.repeat(160)}`;
+    const large = body(session, 'x'.repeat(15 * 1024 * 1024));
+    const rows = [...log(session, 1_700), body(session, 'y'.repeat(10 * 1024 * 1024)), large, claim(session)];
+    const sent = await commandsOf(() => stores.write(rows));
+    const sizes = sent.map(({ command }) => BSON.calculateObjectSize(command));
+    expect(Math.max(...sizes)).toBeLessThan(16 * 1024 * 1024);
+    expect(await stores.read(session, 1_699)).toHaveLength(1);
+    expect(await stores.load(session, 'messages', [large.ref])).toEqual([large.json]);
   });
 
   it('L6: bodies that another process wrote cost one more command, however many', async () => {

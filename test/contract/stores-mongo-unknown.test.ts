@@ -148,6 +148,14 @@ describe('stores: unknown results in mongo', () => {
     await settles(session, log(session, 2));
   });
 
+  it('L5: what may be written again, and was not by a majority, is for later', async () => {
+    const entry = { session: newSession(), class: 'closed', why: 'It was terminated.', at: new Date(0).toISOString() };
+    await fail(once, { writeConcernError: { code: 64, errmsg: 'waiting for replication timed out' } }, ['update']);
+    await expect(stores.list(entry)).rejects.toMatchObject({ code: 'STORE_UNREACHABLE' });
+    await stores.list(entry);
+    expect(await stores.listed(entry.session)).toEqual(entry);
+  });
+
   it('a read over a connection that closes is made again', async () => {
     const session = newSession();
     await stores.write(log(session, 2));

@@ -5,6 +5,7 @@ import {
   MongoOperationTimeoutError,
   MongoServerError,
   MongoServerSelectionError,
+  MongoWriteConcernError,
 } from 'mongodb';
 import { ConfigInvalidError, StoreUnknownError, StoreUnreachableError } from '../../contract/errors.ts';
 
@@ -56,6 +57,7 @@ function isTransient(error: MongoError): boolean {
   return (
     error instanceof MongoNetworkError ||
     error instanceof MongoServerSelectionError ||
+    error instanceof MongoWriteConcernError ||
     error instanceof MongoOperationTimeoutError ||
     (error instanceof MongoServerError && TRANSIENT.has(error.code))
   );

@@ -7,8 +7,11 @@ import { isSameEvent } from './events.ts';
 import { Recent } from './recent.ts';
 import { isPlace, type Place, type Put, putsOf } from './rows.ts';
 
-/** Bounds of one command, texts alone: with all else it stays within the 16 MiB of a command. */
-const MAX_BATCH = { bytes: 12 * 1024 * 1024, puts: 4_000 } as const;
+/** Bound of one command, in bytes: below MongoDB's 16 MiB by what is around the documents. */
+const MAX_BATCH = 15 * 1024 * 1024;
+
+/** The most that the columns of a document take apart from its text, with names as long as they may be. */
+const COLUMNS = 8 * 1024;
 
 /** A document on its way, with the number of the row it belongs to. */
 type Sent = Put & { readonly row: number };
@@ -51,8 +54,8 @@ const isLasting = (put: Put): boolean => !isPlace(put) && put.into !== 'sessions
 function batchOf(rest: readonly Sent[]): readonly Sent[] {
   let bytes = 0;
   const end = rest.findIndex((put, index) => {
-    bytes += put.bytes;
-    return index > 0 && (bytes > MAX_BATCH.bytes || index >= MAX_BATCH.puts);
+    bytes += put.bytes + COLUMNS;
+    return index > 0 && bytes > MAX_BATCH;
   });
   return end < 0 ? rest : rest.slice(0, end);
 }
