@@ -14,6 +14,7 @@ export const storeCatalog = (store: Store): WritableSkillCatalog => ({
       files: files.length,
       bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
       where: store.address,
+      fault: null,
     }));
   },
   async get(name) {

@@ -24,6 +24,8 @@ export interface SkillEntry {
   readonly bytes: number;
   /** Where it is: a folder's path, or a store's address. */
   readonly where: string;
+  /** Why it cannot be used, or null. Then the description is empty, and nothing is counted. */
+  readonly fault: string | null;
 }
 
 /** Skills by name, as they are now. Only starting and publishing read it (P1). */

@@ -1,0 +1,49 @@
+import { isAlias, isMap, isNode, isScalar, LineCounter, parseDocument, visit, type YAMLError } from 'yaml';
+import { FileInvalidError } from '../contract/errors.ts';
+
+/** What a YAML text holds. */
+export interface Parsed {
+  readonly value: unknown;
+  /** The line of the file that a top-level key stands on; null where it is not there. */
+  lineOf(key: string): number | null;
+}
+
+/** Common mistakes, in words that say what to do. */
+const ADVICE: Readonly<Partial<Record<YAMLError['code'], string>>> = {
+  TAB_AS_INDENT: 'a tab in the indentation; use spaces',
+  DUPLICATE_KEY: 'the key is there twice; keep one',
+  BLOCK_AS_IMPLICIT_KEY: 'a colon within a text; put the text in quotes',
+  MULTIPLE_DOCS: 'more than one document; keep one',
+  NON_STRING_KEY: 'a key that is no text; put it in quotes',
+  TAG_RESOLVE_FAILED: 'a tag; write plain YAML',
+};
+
+/**
+ * Parses YAML 1.2, of which JSON is a part, strictly: one document, no key twice, no anchors, aliases or tags.
+ *
+ * @param file for messages. @param firstLine the line of the file that the text begins on.
+ * @throws {FileInvalidError} naming file and line.
+ */
+export function parseYaml(text: string, file: string, firstLine = 1): Parsed {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, stringKeys: true, prettyErrors: false });
+  const at = (offset: number): number => lines.linePos(offset).line + firstLine - 1;
+  const [fault] = [...document.errors, ...document.warnings].sort((a, b) => a.pos[0] - b.pos[0]);
+  if (fault !== undefined) {
+    throw new FileInvalidError(file, at(fault.pos[0]), `${ADVICE[fault.code] ?? fault.message}.`);
+  }
+  visit(document, {
+    Node(_key, node) {
+      const offset = node.range?.[0] ?? 0;
+      if (isAlias(node)) throw new FileInvalidError(file, at(offset), `an alias (*${node.source}); write it out.`);
+      if (node.anchor !== undefined)
+        throw new FileInvalidError(file, at(offset), `an anchor (&${node.anchor}); leave it out.`);
+    },
+  });
+  const lineOf = (key: string): number | null => {
+    const pairs = isMap(document.contents) ? document.contents.items : [];
+    const found = pairs.find((pair) => isScalar(pair.key) && pair.key.value === key);
+    return found && isNode(found.key) ? at(found.key.range?.[0] ?? 0) : null;
+  };
+  return { value: document.toJS(), lineOf };
+}
