@@ -26,8 +26,12 @@ export const isListed = (found: RecoveryClass): boolean =>
 /** As often a session is taken up with nothing to show for it, before that is left to a person (R2). */
 export const MAX_IDLE_RESUMES = 3;
 
-/** How often a session was resumed since its latest checkpoint, of the coordinator or of an agent (C1, C3). */
+/**
+ * How often a session was resumed since its latest checkpoint, of the coordinator or of an agent (C1, C3). That a worker let an
+ * agent go is none: it shows no work.
+ */
 export function idleResumes(log: readonly Envelope[]): number {
-  const isCheckpoint = ({ type }: Envelope) => type === 'CoordinatorCheckpoint' || type === 'AgentSnapshot';
+  const isCheckpoint = ({ type, data }: Envelope) =>
+    type === 'CoordinatorCheckpoint' || (type === 'AgentSnapshot' && data.source !== 'release');
   return log.slice(log.findLastIndex(isCheckpoint) + 1).filter(({ type }) => type === 'SessionResumed').length;
 }

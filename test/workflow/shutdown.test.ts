@@ -1,18 +1,25 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it } from '@jest/globals';
+import { afterAll, describe, expect, it } from '@jest/globals';
 import type { SessionHandle } from '../../src/client/handle.ts';
 import type { Envelope } from '../../src/index.ts';
+import { memoryStores } from '../../src/stores/memory/stores.ts';
 import type { ScriptStep } from '../../src/testing.ts';
-import { GATE, SHUTDOWN_GRACE_MS } from '../support/deeds.ts';
+import { configOf, Deeds, GATE, SHUTDOWN_GRACE_MS } from '../support/deeds.ts';
 import { beatsOf } from '../support/history.ts';
+import { startPool } from '../support/pool.ts';
 import { calls, goalOf } from '../support/script.ts';
 import { type TwoWorkers, twoWorkers } from '../support/two-workers.ts';
 import { until } from '../support/until.ts';
 
 const modes = ['loop', 'call'] as const;
+const folder = mkdtempSync(join(tmpdir(), 'apomesh-shutdown-'));
+afterAll(() => rmSync(folder, { recursive: true }));
 
 /** What a worker process takes to end once nothing holds it, on a busy machine. */
-const ENDING_MS = 2_000;
+const ENDING_MS = 4_000;
 
 const ofType = <T extends Envelope['type']>(events: readonly Envelope[], type: T) =>
   events.filter((event): event is Extract<Envelope, { type: T }> => event.type === type);
@@ -199,6 +206,28 @@ describe('W5: a worker that shuts down in order', () => {
       expect(ofType(await one.session.events(), 'AgentResuming')).toHaveLength(1);
     }
     for (const { mode } of denied) expect(deeds.begun(`${mode}-b`)).toHaveLength(2);
+  });
+
+  it.each([0, '1 hour'] as const)('in a process of a user with a shutdownGraceTime of %p: just so', async (grace) => {
+    const deeds = new Deeds(join(folder, `${grace}`));
+    const config = configOf(deeds.folder);
+    const worker = { shutdownGraceTime: grace, shutdownForceTime: '1 hour' } as const;
+    const leaving = await startPool(config, { stores: memoryStores(), worker });
+    const started = ['ask', 'look'].map((tool) => leaving.start('goals-loop', goalOf(calls([tool, { id: tool }]))));
+    const sessions = await Promise.all(started);
+    await until('both run', () => ['ask', 'look'].every((id) => deeds.begun(id).length === 1));
+    const stopping = leaving.stop();
+    const [effect, read] = sessions as [SessionHandle, SessionHandle];
+    await until('the read is cut off', async () => releases(await read.events()).length === 1);
+    expect(outcomes(await effect.events())).toEqual([]);
+    deeds.open('ask');
+    deeds.open('look');
+    await stopping;
+    expect(outcomes(await effect.events())).toEqual(['ok']);
+    const { stores, taskQueue } = leaving;
+    await startPool(config, { stores, taskQueue });
+    for (const session of sessions) await undisturbed({ mode: 'loop', session });
+    expect([deeds.begun('ask').length, deeds.begun('look').length]).toEqual([1, 2]);
   });
 
   it('hears of a cancellation while it shuts down', async () => {

@@ -11,6 +11,9 @@ export async function worker(options: WorkerCommand): Promise<number> {
   const config = await configOf(options);
   const { taskQueue } = options;
   await interruptible(async (signal) => {
+    const onLeaving = () =>
+      void line('lets its agents go, and waits for effects in progress; once more ends it at once');
+    if (!options.json) signal.addEventListener('abort', onLeaving, { once: true });
     const onReady = async (ready: { taskQueue: string; identity: string }) => {
       if (options.json) await jsonLine(ready);
       else
