@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Db, MongoClient } from 'mongodb';
 import { listSessions } from '../../src/client/list.ts';
 import type { Stores } from '../../src/ports/store.ts';
 import { mongoStores } from '../../src/stores/mongo/stores.ts';
+import { until } from '../support/until.ts';
 import { mongoUri, newDatabase, uriWith } from './mongo.ts';
 import { ended, event, generation, newSession, started, time } from './stores.rows.ts';
 
@@ -96,10 +96,11 @@ describe('stores: indexes in mongo', () => {
     const before = await lists();
     await drop('sessions');
     const data = { failCommands: ['update'], appName, blockConnection: true, blockTimeMS: 800 };
-    await admin.db('admin').command({ configureFailPoint: 'failCommand', mode: { times: 1 }, data });
+    // Its first word on who is at it, and its last, that the index is whole.
+    await admin.db('admin').command({ configureFailPoint: 'failCommand', mode: { times: 2 }, data });
     const listing = lists();
-    await sleep(400);
-    expect(await db.collection('sessions').countDocuments()).toBeGreaterThan(before.sessions.length);
+    const entered = () => db.collection('sessions').countDocuments({ session: { $exists: true } });
+    await until('all are entered', async () => (await entered()) === before.sessions.length);
     await drop('sessions');
     expect(await listing).toEqual(before);
   });

@@ -5,6 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import ms, { type StringValue } from 'ms';
+import { problemCodes } from '../../src/client/verify.ts';
 import { parseConfig } from '../../src/plugin/config.ts';
 import { configSchema } from '../../src/plugin/config-schema.ts';
 import { limitRanges } from '../../src/plugin/limits.ts';
@@ -138,6 +139,13 @@ describe('the commands', () => {
     );
     expect(documented.length).toBeGreaterThan(15);
     expect(documented.filter(([code, exit]) => (exits.get(code) ?? '1') !== exit)).toEqual([]);
+  });
+});
+
+describe('what verify finds', () => {
+  it('has the codes that are documented', () => {
+    const table = section('docs/operating.md', '## Is a session whole').matchAll(/^\| `([A-Z_]+)` \|/gm);
+    expect([...table].map(([, code]) => code)).toEqual([...problemCodes]);
   });
 });
 

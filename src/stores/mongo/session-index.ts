@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Collection, MongoBulkWriteError } from 'mongodb';
+import { type Collection, MongoBulkWriteError, MongoServerError } from 'mongodb';
 import { collection, type EventDoc, type SessionDoc } from './collections.ts';
 import type { Mongo } from './connect.ts';
 import { DUPLICATE_KEY } from './errors.ts';
@@ -7,15 +7,17 @@ import { createCollection } from './indexes.ts';
 import { sessionDoc } from './rows.ts';
 
 /**
- * Says that the index was made from the whole log. It lies in the index itself, so that it is lost together with it, however
- * that comes; its `_id` begins as no entry's does.
+ * Says whether the index was made from the whole log, and who is at it. It lies in the index itself, so that it is lost together
+ * with it, however that comes.
  */
 interface WholeDoc {
   readonly _id: string;
-  readonly whole: boolean;
+  readonly whole?: boolean;
+  readonly makers: readonly string[];
 }
 
-const MARKS = { $gte: '/whole/', $lt: '/whole0' } as const;
+/** No entry's `_id` begins with a slash. */
+const WHOLE = '/whole';
 
 /** Entries written in one command. */
 const BATCH = 500;
@@ -63,15 +65,26 @@ export class SessionIndex {
   rebuild(): Promise<void> {
     return this.#mongo.attempt(async () => {
       await createCollection(this.#mongo.db, 'sessions');
-      const _id = `/whole/${randomUUID()}`;
-      await this.#marks.insertOne({ _id, whole: false });
+      const maker = await this.#sign();
       for await (const batch of this.#firsts()) await this.#enter(batch);
-      await this.#marks.updateOne({ _id }, { $set: { whole: true } });
+      // Whoever else is at it finds the index whole.
+      await this.#marks.updateOne({ _id: WHOLE, makers: maker }, { $set: { whole: true, makers: [] } });
     });
   }
 
   async #isWhole(): Promise<boolean> {
-    return (await this.#marks.findOne({ _id: MARKS, whole: true }, { projection: { _id: 1 } })) !== null;
+    return (await this.#marks.findOne({ _id: WHOLE }))?.whole === true;
+  }
+
+  async #sign(): Promise<string> {
+    const maker = randomUUID();
+    const add = () => this.#marks.updateOne({ _id: WHOLE }, { $addToSet: { makers: maker } }, { upsert: true });
+    // The second time, what another has put there in between is there.
+    await add().catch((error: unknown) => {
+      if (!(error instanceof MongoServerError && error.code === DUPLICATE_KEY)) throw error;
+      return add();
+    });
+    return maker;
   }
 
   /** MongoDB skips from session to session in the index of events, and does not keep what it has found in memory. */
