@@ -1,42 +1,99 @@
-import { type Client, ScheduleAlreadyRunning, ScheduleOverlapPolicy } from '@temporalio/client';
+import {
+  type Client,
+  ScheduleAlreadyRunning,
+  type ScheduleOptions,
+  type ScheduleOptionsStartWorkflowAction,
+  ScheduleOverlapPolicy,
+} from '@temporalio/client';
+import type { Workflow } from '@temporalio/common';
 import { RECOVERY_ID, RECOVERY_TICK_WORKFLOW, RECOVERY_WORKFLOW } from '../contract/recovery.ts';
 
 /** A scan, or a wait for one, that a queue without workers does not end in this time is given up: others may ask again. */
 const LONGEST_RUN = '1 hour';
 
-/**
- * Asks for a boot scan, and that there be one every so often (R1). One scan runs at a time, whoever asks; the pool that asked last
- * runs those that the schedule asks for.
- *
- * @param everyMs null: no schedule, and one that is there stays as it is.
- */
-export async function askForScans(client: Client, taskQueue: string, everyMs: number | null): Promise<void> {
-  if (everyMs !== null) await keepSchedule(client, taskQueue, everyMs);
-  await client.workflow.start(RECOVERY_WORKFLOW, {
-    workflowId: RECOVERY_ID,
-    taskQueue,
-    args: [{}],
-    workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-    workflowIdConflictPolicy: 'USE_EXISTING',
-    workflowRunTimeout: LONGEST_RUN,
-    staticSummary: 'boot scan',
-  });
-}
+/** The longest that a schedule is gone unnoticed, in milliseconds. */
+const LOOK_MS = 60_000;
 
-async function keepSchedule({ schedule }: Client, taskQueue: string, everyMs: number): Promise<void> {
-  const spec = { intervals: [{ every: everyMs }] };
-  const action = {
-    type: 'startWorkflow',
-    workflowType: RECOVERY_TICK_WORKFLOW,
-    workflowId: `${RECOVERY_ID}-tick`,
-    taskQueue,
-    workflowRunTimeout: LONGEST_RUN,
-  } as const;
-  const policies = { overlap: ScheduleOverlapPolicy.SKIP };
-  try {
-    await schedule.create({ scheduleId: RECOVERY_ID, spec, action, policies });
-  } catch (error) {
-    if (!(error instanceof ScheduleAlreadyRunning)) throw error;
-    await schedule.getHandle(RECOVERY_ID).update(({ state }) => ({ spec, action, policies, state }));
+/**
+ * A worker's part in the boot scans (R1): asks for one at its start, and that there be one every so often, by a schedule. One scan
+ * runs at a time, whoever asks; the pool that asked last runs those that the schedule asks for. A Temporal that has lost the schedule
+ * has lost the workflows too: whoever finds it gone asks as at a start.
+ */
+export class BootScans {
+  readonly #client: Client;
+  readonly #taskQueue: string;
+  readonly #everyMs: number;
+  readonly #warn: (message: string) => void;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(client: Client, taskQueue: string, everyMs: number, warn: (message: string) => void) {
+    this.#client = client;
+    this.#taskQueue = taskQueue;
+    this.#everyMs = everyMs;
+    this.#warn = warn;
+  }
+
+  /** Sessions can be run without: what cannot be asked for now is asked for later. */
+  async start(): Promise<void> {
+    const look = () => this.#mend().catch((error: unknown) => this.#warn(`boot scans are not looked after: ${error}`));
+    this.#timer = setInterval(look, Math.min(this.#everyMs, LOOK_MS)).unref();
+    try {
+      if (!(await this.#createSchedule())) await this.#updateSchedule();
+      await this.#ask();
+    } catch (error) {
+      this.#warn(`no boot scan could be asked for: ${error}`);
+    }
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  async #mend(): Promise<void> {
+    if (await this.#createSchedule()) await this.#ask();
+  }
+
+  async #ask(): Promise<void> {
+    await this.#client.workflow.start(RECOVERY_WORKFLOW, {
+      workflowId: RECOVERY_ID,
+      taskQueue: this.#taskQueue,
+      args: [{}],
+      workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      workflowRunTimeout: LONGEST_RUN,
+      staticSummary: 'boot scan',
+    });
+  }
+
+  get #schedule(): Omit<
+    ScheduleOptions<ScheduleOptionsStartWorkflowAction<Workflow>>,
+    'scheduleId' | 'memo' | 'state'
+  > {
+    return {
+      spec: { intervals: [{ every: this.#everyMs }] },
+      action: {
+        type: 'startWorkflow',
+        workflowType: RECOVERY_TICK_WORKFLOW,
+        workflowId: `${RECOVERY_ID}-tick`,
+        taskQueue: this.#taskQueue,
+        workflowRunTimeout: LONGEST_RUN,
+      },
+      policies: { overlap: ScheduleOverlapPolicy.SKIP },
+    };
+  }
+
+  /** False where there is one. */
+  async #createSchedule(): Promise<boolean> {
+    try {
+      await this.#client.schedule.create({ scheduleId: RECOVERY_ID, ...this.#schedule });
+      return true;
+    } catch (error) {
+      if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+      return false;
+    }
+  }
+
+  async #updateSchedule(): Promise<void> {
+    await this.#client.schedule.getHandle(RECOVERY_ID).update(({ state }) => ({ ...this.#schedule, state }));
   }
 }

@@ -9,7 +9,7 @@ import { ConfigInvalidError } from '../contract/errors.ts';
 import { createModels } from '../models/models.ts';
 import type { Stores } from '../ports/store.ts';
 import { toolset } from '../tools/toolset.ts';
-import { askForScans } from './boot-scan.ts';
+import { BootScans } from './boot-scan.ts';
 import type { ResolvedConfig } from './config.ts';
 import { inFile } from './in-file.ts';
 import { WorkerLeaving } from './leaving.ts';
@@ -128,10 +128,10 @@ export class Pool {
       log,
     });
     if (connection && this.config.recovery !== null) {
-      // Sessions can be run without: the next worker that starts asks again.
-      await askForScans(client, taskQueue, this.config.recovery.everyMs).catch((error: unknown) =>
-        Runtime.instance().logger.warn(`no boot scan could be asked for: ${error}`),
-      );
+      const warn = (message: string) => Runtime.instance().logger.warn(message);
+      const scans = new BootScans(client, taskQueue, this.config.recovery.everyMs, warn);
+      opened.push(() => scans.stop());
+      await scans.start();
     }
   }
 

@@ -137,6 +137,19 @@ describe('a boot scan', () => {
     await tailed(session);
   });
 
+  it('runs by itself where Temporal has lost the schedule with all else (R1)', async () => {
+    const pool = await recovering(memoryStores(), { recovery: { every: '1s' } });
+    const session = await pool.start('loop', goalOf(calls(['look', { text: 'a' }]), calls(['ask', { text: 'b' }])));
+    await pauseOf(session);
+    const schedule = pool.client.schedule.getHandle(RECOVERY_ID);
+    await schedule.delete();
+    await lost(pool, session);
+    await until('it is resumed', async () => (await session.view()).resumes === 1);
+    await expect(schedule.describe()).resolves.toMatchObject({ scheduleId: RECOVERY_ID });
+    await session.cancel();
+    await tailed(session);
+  });
+
   it('leaves a session that a person ended (R2)', async () => {
     const pool = await recovering(memoryStores());
     const session = await pool.start('loop', goalOf(calls(['ask', { text: 'b' }])));
