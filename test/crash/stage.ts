@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, type WorkflowClientInterceptor } from '@temporalio/client';
@@ -14,6 +14,7 @@ import { addressOf, bundle, connect, mongoUriOf, openMongo, unique } from '../su
 import { until } from '../support/until.ts';
 import { Crew } from './crew.ts';
 import type { Moment, Plan } from './moments.ts';
+import { type Acknowledged, acknowledgedIn } from './trap.ts';
 import { type WorkOptions, workConfig } from './work.ts';
 
 export interface StageOptions {
@@ -131,13 +132,8 @@ export class Stage {
   }
 
   /** The places of all events of a session that any worker was told are logged. */
-  acknowledged(session: string): { seq: number; id: string }[] {
-    const files = readdirSync(this.folder).filter((name) => name.endsWith('.acknowledged'));
-    const lines = files.flatMap((name) => readFileSync(join(this.folder, name), 'utf8').split('\n'));
-    return lines
-      .map((line) => line.split(' '))
-      .filter(([name]) => name === session)
-      .map(([, seq, id]) => ({ seq: Number(seq), id: id ?? '' }));
+  acknowledged(session: string): Acknowledged[] {
+    return acknowledgedIn(this.folder).filter((one) => one.session === session);
   }
 
   /** Lets the process that a session's moment has stopped go on, once another one has taken over the session. */

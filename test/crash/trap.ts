@@ -1,4 +1,4 @@
-import { appendFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Row, Stores } from '../../src/ports/store.ts';
 import { isTerminalPhase } from '../../src/session/envelopes.ts';
@@ -56,6 +56,23 @@ export function trapped(stores: Stores, trap: Trap, acknowledged: string): Store
       return written;
     },
   };
+}
+
+/** The place of an event that a worker was told is logged. */
+export interface Acknowledged {
+  readonly session: string;
+  readonly seq: number;
+  readonly id: string;
+}
+
+/** All events that any worker of a folder was told are logged; a worker killed meanwhile may have left half a line. */
+export function acknowledgedIn(folder: string): Acknowledged[] {
+  const files = readdirSync(folder).filter((name) => name.endsWith('.acknowledged'));
+  const lines = files.flatMap((name) => readFileSync(join(folder, name), 'utf8').split('\n').slice(0, -1));
+  return lines.map((line) => {
+    const [session = '', seq, id = ''] = line.split(' ');
+    return { session, seq: Number(seq), id };
+  });
 }
 
 type When = 'unsent' | 'sent' | 'acknowledged';

@@ -1,5 +1,6 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import { type ChildProcess, fork, type StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -20,11 +21,18 @@ export class WorkerProcess {
     this.gone = once(child, 'exit').then(([code, signal]) => signal ?? code);
   }
 
-  /** Runs a module with options, which it finds as JSON in `process.argv[2]`. Resolves once its worker runs. */
-  static async start(module: URL, options: unknown): Promise<WorkerProcess> {
+  /**
+   * Runs a module with options, which it finds as JSON in `process.argv[2]`. Resolves once its worker runs.
+   *
+   * @param log file for what it says, in place of this process's own output.
+   */
+  static async start(module: URL, options: unknown, log?: string): Promise<WorkerProcess> {
     const execArgv = ['--conditions=apomesh:source', '--disable-warning=ExperimentalWarning'];
     const env = { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), 'apomesh-compile-cache') };
-    const child = fork(fileURLToPath(module), [JSON.stringify(options)], { execArgv, env });
+    const said = log === undefined ? 'inherit' : openSync(log, 'a');
+    const stdio: StdioOptions = ['ignore', said, said, 'ipc'];
+    const child = fork(fileURLToPath(module), [JSON.stringify(options)], { execArgv, env, stdio });
+    if (typeof said === 'number') closeSync(said);
     const started = new WorkerProcess(child);
     const early = started.gone.then((how) => {
       throw new Error(`a worker process ended before it was ready (${how})`);
