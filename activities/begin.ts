@@ -1,6 +1,6 @@
 import { agentConfigOf, type PinnedAgent } from '../src/agent/shape.ts';
 import type { DispatchInput } from '../src/contract/activities.ts';
-import { ToolMissingError } from '../src/contract/errors.ts';
+import { ClaimTakenError, ToolMissingError } from '../src/contract/errors.ts';
 import { AgentRun } from '../src/journal/agent-run.ts';
 import { draft, type Entry } from '../src/journal/session-log.ts';
 import type { EventDraft } from '../src/session/envelopes.ts';
@@ -11,6 +11,12 @@ export interface Begun {
   readonly pinned: PinnedAgent;
 }
 
+/** Which try at an activity begins: the run of a workflow, and the activity within it. */
+export interface Claimant {
+  readonly run: string;
+  readonly activity: string;
+}
+
 /**
  * Takes up an agent for one activity: claims it, and where the dispatch before was lost strikes its worker and raises the
  * fence first (W3, W4).
@@ -19,12 +25,13 @@ export interface Begun {
  * @param needs names of the tools that this worker must have for it.
  * @param along what else is due at once, such as an intent: logged in the same write as the claim, and only with it.
  * @throws {ToolMissingError} where it lacks one.
- * @throws {ClaimTakenError} where another run of Temporal's making does so under the same epoch.
+ * @throws {ClaimTakenError} where another run of Temporal's making does so under the same epoch: it has this very slice, or
+ * has raised this very fence.
  */
 export async function begin(
   engine: Engine,
   input: DispatchInput,
-  claimant: string,
+  { run: by, activity }: Claimant,
   needs: (pinned: PinnedAgent) => readonly string[],
   along: (run: AgentRun) => readonly Entry[],
 ): Promise<Begun | null> {
@@ -45,14 +52,17 @@ export async function begin(
   // The dispatch that was to raise the fence may have failed before it did.
   const isFenceDue = input.lost || epoch > (log.agent(agent)?.epoch ?? 0);
   if (isFenceDue) await strikeLost(engine, input);
+  const claimant = `${by}/${activity}`;
   const claim: Entry = { into: 'dispatches', session, agent, resume, epoch, slice, worker: engine.worker, claimant };
-  const opening = openingOf(run, input, isFenceDue);
+  const opening = openingOf(run, input, isFenceDue, by);
   const taken = isFenceDue ? [...opening, claim] : [claim, ...opening];
   try {
     // Before the fence is up, the lost dispatch may still log a generation: what it did is read after that.
     const isSettled = log.agent(agent) !== undefined && !isFenceDue;
     if (isSettled) await run.open();
-    await run.append([...taken, ...(isSettled ? along(run) : [])]);
+    const logged = await run.append([...taken, ...(isSettled ? along(run) : [])]);
+    if (logged.some((event) => event.type === 'AgentResuming' && event.data.run !== by))
+      throw new ClaimTakenError(agent, epoch, slice);
     if (!isSettled) await run.open();
   } catch (error) {
     run.close();
@@ -66,6 +76,7 @@ function openingOf(
   { log, pinned }: AgentRun,
   { agent, epoch, resume, slice }: DispatchInput,
   isFenceDue: boolean,
+  by: string,
 ): Entry[] {
   const transcript = log.agent(agent);
   const opening: Entry[] = [];
@@ -74,7 +85,7 @@ function openingOf(
   }
   if (isFenceDue) {
     const snapshot = transcript?.snapshot?.ordinal ?? null;
-    opening.push(draft('AgentResuming', agent, `resuming/${agent}/${resume}.${epoch}`, { epoch, snapshot }));
+    opening.push(draft('AgentResuming', agent, `resuming/${agent}/${resume}.${epoch}`, { epoch, snapshot, run: by }));
   }
   if (transcript?.phase !== 'running') {
     const id = `running/${agent}/${resume}.${epoch}.${slice}`;

@@ -22,10 +22,11 @@ export async function within<T>(
 ): Promise<T | Overtaken> {
   const { activityId, workflowExecution, heartbeatTimeoutMs } = Context.current().info;
   const { session, agent } = input;
+  const claimant = { run: workflowExecution?.runId ?? '', activity: activityId };
   const pulse = startPulse(engine, heartbeatTimeoutMs ?? engine.limits.heartbeatTimeoutMs);
   let begun: Begun | null = null;
   try {
-    begun = await begin(engine, input, `${workflowExecution?.runId}/${activityId}`, needs, (run) => along(run, pulse));
+    begun = await begin(engine, input, claimant, needs, (run) => along(run, pulse));
     if (begun === null) return overtaken(await engine.sessions.open(session), agent);
     const { run } = begun;
     const result = run.transcript.ending ? overtaken(run.log, agent, run.state.spent) : await work(begun, pulse);

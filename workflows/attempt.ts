@@ -9,8 +9,10 @@ const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 30_000;
 
 /**
- * Runs one activity that drives the root, and says what its failure means (W2, W6): silence is a lost worker, so the next
- * dispatch raises the fence; any other failure (a store out of reach, a worker without a tool) is waited out.
+ * Runs one activity that drives the root, and says what its failure means (W2, W6): silence is a lost worker; any other
+ * failure (a store out of reach, a worker without a tool) is waited out. After either the next dispatch raises the fence:
+ * one that failed may have no claim, and a run that a reset has replaced could drive on beside the new one, which would
+ * take that very slice (W4).
  *
  * @returns undefined where the caller has to dispatch again.
  */
@@ -22,12 +24,13 @@ export async function attempt<T>(state: SessionState, run: () => Promise<T>): Pr
     return result;
   } catch (error) {
     if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
+    if (error.cause instanceof ApplicationFailure && FINAL.has(error.cause.type ?? '')) throw error.cause;
     if (error.cause instanceof TimeoutFailure) {
       // One that nobody took has lost no worker.
       if (error.cause.timeoutType !== TimeoutType.SCHEDULE_TO_START) state.lost = true;
       return undefined;
     }
-    if (error.cause instanceof ApplicationFailure && FINAL.has(error.cause.type ?? '')) throw error.cause;
+    state.lost = true;
     state.trouble = error.cause?.message ?? error.message;
     const waitMs = waits.get(state) ?? FIRST_WAIT_MS;
     waits.set(state, Math.min(waitMs * 2, LONGEST_WAIT_MS));

@@ -95,7 +95,8 @@ const data = {
   }),
   AgentLifecycle: lifecycle,
   AgentSnapshot: z.object({ ordinal: count, source: z.enum(snapshotSources), node: count, ref: bodyRef }),
-  AgentResuming: z.object({ epoch: ordinal, snapshot: count.nullable() }),
+  /** `run` is the workflow's: two runs that raise the same fence are told apart by it (W4). */
+  AgentResuming: z.object({ epoch: ordinal, snapshot: count.nullable(), run: z.string().optional() }),
   AgentResumed: z.object({ epoch: ordinal }),
   GenerationCompleted: z.object({ node: count, model: z.string(), finish: z.string(), usage, served, ref: bodyRef }),
   ToolCallStarted: z.object({

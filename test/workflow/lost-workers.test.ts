@@ -66,7 +66,7 @@ describe('a worker that is lost', () => {
       const events = await finished(one);
       expect(new Set(events.map(({ agent }) => agent))).toEqual(new Set([one.agent]));
       const [resuming] = ofType(events, 'AgentResuming');
-      expect(resuming?.data).toEqual({ epoch: 1, snapshot: 2 });
+      expect(resuming?.data).toMatchObject({ epoch: 1, snapshot: 2 });
       expect(Date.parse(resuming?.at ?? '') - killedAt).toBeLessThan(HEARTBEAT_MS + PROMISED_MS + BUSY_MS);
       const after = events.slice(resuming?.seq);
       expect(after.every(({ writer }) => writer?.epoch === 1)).toBe(true);

@@ -3,7 +3,7 @@ import { begin } from '../../../activities/begin.ts';
 import type { Engine } from '../../../activities/engine.ts';
 import { Sessions } from '../../../activities/sessions.ts';
 import type { PinnedAgent } from '../../../src/agent/shape.ts';
-import { FencedError } from '../../../src/contract/errors.ts';
+import { ClaimTakenError, FencedError } from '../../../src/contract/errors.ts';
 import type { AgentRun } from '../../../src/journal/agent-run.ts';
 import { draft } from '../../../src/journal/session-log.ts';
 import type { Row, Stores } from '../../../src/ports/store.ts';
@@ -56,12 +56,12 @@ beforeEach(async () => {
   await stores.write([{ into: 'events', envelope: started }]);
 });
 
-async function beginOn(engine: Engine, epoch: number, lost: boolean): Promise<AgentRun> {
-  const id = { session: SESSION, agent: ROOT, resume: 0, epoch, slice: epoch };
+async function beginOn(engine: Engine, epoch: number, lost: boolean, slice = epoch): Promise<AgentRun> {
+  const id = { session: SESSION, agent: ROOT, resume: 0, epoch, slice };
   const begun = await begin(
     engine,
     { ...id, lost },
-    `${engine.worker}/${epoch}`,
+    { run: engine.worker, activity: String(epoch) },
     () => [],
     () => [],
   );
@@ -84,6 +84,18 @@ describe('a dispatch after a lost one', () => {
     await beginOn(workerOn(stores, 'two'), 1, false);
     await expect(generate(lost)).rejects.toThrow(FencedError);
     expect((await stores.read(SESSION)).map(({ type }) => type)).toContain('AgentResuming');
+  });
+
+  it('W4: does not drive beside another run that raised the very same fence', async () => {
+    const first = await beginOn(workerOn(stores, 'one'), 1, true, 3);
+    await expect(beginOn(workerOn(stores, 'two'), 1, true, 1)).rejects.toThrow(ClaimTakenError);
+    await beginOn(workerOn(stores, 'two'), 2, true, 2);
+    await expect(generate(first)).rejects.toThrow(FencedError);
+  });
+
+  it('W4: drives beside another of its own run, as calls side by side do', async () => {
+    await beginOn(workerOn(stores, 'one'), 1, true, 3);
+    await expect(beginOn(workerOn(stores, 'one'), 1, true, 4)).resolves.toBeDefined();
   });
 
   it('W3, E5: goes on from what the lost one logs until the fence is up', async () => {
