@@ -19,8 +19,10 @@ function tableOf(type: Envelope['type']): BodyTable {
   return type === 'AgentSnapshot' ? 'snapshots' : 'bodies';
 }
 
+const onlyRef = bodyRef.strict();
+
 function refsIn(value: unknown): BodyRef[] {
   if (typeof value !== 'object' || value === null) return [];
-  const parsed = bodyRef.strict().safeParse(value);
+  const parsed = onlyRef.safeParse(value);
   return parsed.success ? [parsed.data] : Object.values(value).flatMap(refsIn);
 }
