@@ -1,3 +1,5 @@
+export { type CrashOptions, type CrashRun, crashSchedules } from './crash/crash.ts';
+export type { CrashEnd, CrashScene, MakeScene, Stage } from './crash/scene.ts';
 export {
   type Script,
   type ScriptCall,
