@@ -3,6 +3,7 @@ import { checkPin } from '../plugin/backends.ts';
 import type { Audit, RowFault } from '../ports/audit.ts';
 import type { BodyTable, Stores } from '../ports/store.ts';
 import type { Envelope, EventType } from '../session/envelopes.ts';
+import { advance, noFences } from '../session/fences.ts';
 import { bodyRefsOf } from './body-refs.ts';
 import { checkJournal, type EffectCounts } from './journal-check.ts';
 import { logProblems } from './log-check.ts';
@@ -39,11 +40,8 @@ export interface Verification {
   readonly events: number;
   readonly bodies: number;
   readonly effects: EffectCounts;
-  /**
-   * The last seq that Temporal has heard of, which tells a log that was cut short from one that goes on; null where it says
-   * nothing. One that is over needs no such witness.
-   */
-  readonly temporalSeq: number | null;
+  /** Whether nothing can be missing at its end: the session is over, or Temporal has said how far the log reaches. */
+  readonly isEndKnown: boolean;
 }
 
 /** What another than the log has heard of a session, before the log is looked at. */
@@ -72,7 +70,7 @@ export async function verifySession(
 ): Promise<Verification> {
   const audit = await stores.audit(session);
   const { envelopes, lastSeq, completed, faults } = audit;
-  if (lastSeq < 0 && completed === null && faults.length === 0 && witness.lastSeq === null)
+  if (lastSeq < 0 && completed === null && faults.length === 0 && !hasWitness(witness))
     throw new SessionNotFoundError(session);
   const bodies = await bodyProblems(stores, session, envelopes);
   const { faults: wrong, effects } = checkJournal(envelopes);
@@ -85,8 +83,17 @@ export async function verifySession(
     ...claimProblems(session, audit),
   ];
   const ok = problems.length === 0;
-  const temporalSeq = witness.lastSeq;
-  return { session, ok, problems, events: envelopes.length, bodies: bodies.count, effects, temporalSeq };
+  const isEndKnown = completed !== null || hasWitness(witness) || isOver(session, envelopes);
+  return { session, ok, problems, events: envelopes.length, bodies: bodies.count, effects, isEndKnown };
+}
+
+const hasWitness = ({ isOver, lastSeq }: Witness): boolean => isOver || lastSeq !== null;
+
+/** Whether the root's end is on the log, after which nothing is (F3). */
+function isOver(session: string, log: readonly Envelope[]): boolean {
+  const fences = noFences(session);
+  for (const envelope of log) advance(fences, envelope);
+  return fences.terminal !== null;
 }
 
 const problemOf = ({ in: table, seq, why }: RowFault): Problem =>

@@ -1,4 +1,4 @@
-import { type SessionStatus, STATUS } from '../contract/session.ts';
+import { SESSION_WORKFLOW, type SessionStatus, STATUS } from '../contract/session.ts';
 import type { Temporal } from './temporal.ts';
 import type { Witness } from './verify.ts';
 
@@ -9,7 +9,8 @@ const PATIENCE_MS = 2_000;
 export async function witnessOf(temporal: Temporal, session: string): Promise<Witness> {
   const handle = temporal.client.workflow.getHandle(session);
   try {
-    const { status } = await temporal.call(() => handle.describe(), PATIENCE_MS);
+    const { status, type } = await temporal.call(() => handle.describe(), PATIENCE_MS);
+    if (type !== SESSION_WORKFLOW) return { lastSeq: null, isOver: false };
     if (status.name === 'COMPLETED') return { lastSeq: null, isOver: true };
     const { lastSeq } = await temporal.call(() => handle.query<SessionStatus>(STATUS), PATIENCE_MS);
     return { lastSeq, isOver: false };

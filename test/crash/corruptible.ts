@@ -1,8 +1,11 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Db } from 'mongodb';
 import { z } from 'zod';
 import { bodyRefsOf } from '../../src/client/body-refs.ts';
 import type { SessionHandle } from '../../src/client/handle.ts';
 import { defineAgent, defineTool } from '../../src/index.ts';
+import { filesOf, loadPin } from '../../src/pins/open.ts';
 import type { Stores } from '../../src/ports/store.ts';
 import { type Pool, startPool } from '../support/pool.ts';
 import { calls, goalModel, goalOf } from '../support/script.ts';
@@ -20,12 +23,16 @@ const TABLES = [
   'bodies',
   'snapshots',
   'pins',
+  'files',
   'dispatches',
   'effects',
   'sessions',
   'completed',
   'recoverable',
 ] as const;
+
+/** Columns that tell when and how much there is to be swept, and nothing of a session. */
+const HOUSEKEEPING: Readonly<Record<string, readonly string[]>> = { pins: ['at'], files: ['at', 'bytes'] };
 
 /** A session with rows in every table. */
 export interface Corruptible {
@@ -48,19 +55,37 @@ const agentOf = (mode: (typeof modes)[number], n: number) =>
     model: 'goals',
     instructions: `Pay them all (${n}).`,
     tools: ['pay'],
+    skills: [skillOf(n)],
     dispatch: mode,
   });
+
+const skillOf = (n: number): string => `paying-${n}`;
+
+/** Writes a skill of its own for each session, with a file beside it. */
+function writeSkills(folder: string, count: number): void {
+  for (let n = 0; n < count; n++) {
+    const skill = join(folder, skillOf(n));
+    mkdirSync(join(skill, 'references'), { recursive: true });
+    writeFileSync(
+      join(skill, 'SKILL.md'),
+      `---\nname: ${skillOf(n)}\ndescription: How to pay (${n}).\n---\n\nPay slowly (${n}).\n`,
+    );
+    writeFileSync(join(skill, 'references', 'rates.bin'), Buffer.from([0xff, n, 0, 1, 2]));
+  }
+}
 
 /** Runs sessions, `each` of them in every state and mode: each has its own pin, has made effects, and was answered. */
 export async function runCorruptible(
   stores: Stores,
+  skills: string,
   each: number,
 ): Promise<{ pool: Pool; handles: Map<SessionHandle, State> }> {
   const all = states.flatMap((state) => modes.map((mode) => ({ state, mode })));
   // Those that are alike come together.
   const kinds = all.flatMap((kind) => Array.from({ length: each }, () => kind));
   const agents = kinds.map(({ mode }, n) => agentOf(mode, n));
-  const pool = await startPool({ models: { goals: goalModel().model }, tools: [pay], agents }, { stores });
+  writeSkills(skills, kinds.length);
+  const pool = await startPool({ models: { goals: goalModel().model }, tools: [pay], agents, skills }, { stores });
   const handles = new Map<SessionHandle, State>();
   await Promise.all(
     kinds.map(async ({ state }, n) => {
@@ -104,11 +129,14 @@ export async function rowsOf(
   await stores.list({ session: id, class: 'side-effects', why: `${id} has made effects.`, at: late.at });
   const log = await stores.read(id);
   const [first] = log;
-  const pin = first?.type === 'SessionStarted' ? first.data.pin.digest : '';
+  if (first?.type !== 'SessionStarted') throw new Error(`session ${id} has no SessionStarted`);
+  const pinned = await loadPin(stores, first.data.pin);
+  const digests = { pins: [first.data.pin.digest], files: filesOf(pinned).map(({ digest }) => digest) };
   const pointed = new Set(log.flatMap(bodyRefsOf).map(({ table, ref }) => `${table}/${id}/${ref.digest}`));
   const rows = new Map<string, readonly Doc[]>();
   for (const table of TABLES) {
-    const filter = table === 'pins' ? { _id: pin } : { $or: [{ session: id }, { _id: id }] };
+    const isSealed = table === 'pins' || table === 'files';
+    const filter = isSealed ? { _id: { $in: digests[table] } } : { $or: [{ session: id }, { _id: id }] };
     const docs = await db.collection<Doc>(table).find(filter).sort({ _id: 1 }).toArray();
     const isBody = table === 'messages' || table === 'bodies' || table === 'snapshots';
     // A body that no event points at is none of the session's.
@@ -131,6 +159,7 @@ export function targetsOf(
     const of = (doc: Doc): Target => ({
       table,
       doc,
+      columns: Object.keys(doc).filter((name) => !HOUSEKEEPING[table]?.includes(name)),
       others: others.filter((other) => other !== doc),
       isMissed: isMissed(table, state, docs),
     });

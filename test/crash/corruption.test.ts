@@ -1,4 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { mkdtempSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Db, MongoClient, MongoServerError } from 'mongodb';
 import { Temporal } from '../../src/client/temporal.ts';
@@ -7,6 +11,7 @@ import { witnessOf } from '../../src/client/witness.ts';
 import type { Stores } from '../../src/ports/store.ts';
 import { mongoUriOf, openMongo, unique } from '../support/pool.ts';
 import { Random } from '../support/random.ts';
+import { until } from '../support/until.ts';
 import { type Corruptible, rowsOf, runCorruptible, targetsOf } from './corruptible.ts';
 import { type Damage, type Doc, drawDamage } from './damage.ts';
 
@@ -27,6 +32,7 @@ const codes: Readonly<Record<string, readonly Problem['code'][]>> = {
   bodies: ['BODY_MISSING'],
   snapshots: ['BODY_MISSING'],
   pins: ['PIN_CORRUPT'],
+  files: ['PIN_CORRUPT'],
   dispatches: ['ROW_ALTERED'],
   effects: ['ROW_ALTERED'],
   recoverable: ['ROW_ALTERED'],
@@ -34,6 +40,7 @@ const codes: Readonly<Record<string, readonly Problem['code'][]>> = {
   completed: ['INDEX_INCONSISTENT', 'LOG_UNREADABLE'],
 };
 
+const folder = mkdtempSync(join(tmpdir(), 'apomesh-skills-'));
 const client = new MongoClient(mongoUriOf());
 const database = unique('corruption');
 const db: Db = client.db(database);
@@ -42,18 +49,22 @@ const lanes: Corruptible[][] = Array.from({ length: LANES }, () => []);
 const witnesses = new Map<string, Witness>();
 
 beforeAll(async () => {
-  const { pool, handles } = await runCorruptible(stores, LANES);
+  const { pool, handles } = await runCorruptible(stores, folder, LANES);
   for (const [n, [session, state]] of [...handles].entries()) {
     lanes[n % LANES]?.push(await rowsOf(db, stores, { id: session.id, state }));
-    const witness = await witnessOf(new Temporal(pool.client), session.id);
-    expect(witness).toEqual(
-      state === 'over' ? { lastSeq: null, isOver: true } : { lastSeq: expect.any(Number), isOver: false },
-    );
+    const witness = await until('Temporal says how far it is', async () => {
+      const said = await witnessOf(new Temporal(pool.client), session.id);
+      return (said.isOver || said.lastSeq !== null) && said;
+    });
+    expect(witness.isOver).toBe(state === 'over');
     witnesses.set(session.id, witness);
   }
   await pool.stop();
 }, 120_000);
-afterAll(() => client.close());
+afterAll(async () => {
+  await client.close();
+  await rm(folder, { recursive: true, force: true });
+});
 
 const verify = (session: string) => verifySession(stores, session, witnesses.get(session));
 

@@ -15,6 +15,8 @@ export interface Damage {
 export interface Target {
   readonly table: string;
   readonly doc: Doc;
+  /** Its columns that are looked at. */
+  readonly columns: readonly string[];
   readonly others: readonly Doc[];
   readonly isMissed: boolean;
 }
@@ -49,8 +51,8 @@ const GONE = Symbol('gone');
 type Change = (value: unknown, random: Random) => unknown;
 
 function changed(target: Target, kind: string, random: Random, change: Change): Damage | null {
-  const { doc, isMissed } = target;
-  const column = random.one(Object.keys(doc));
+  const { doc, columns, isMissed } = target;
+  const column = random.one(columns);
   // A row of another key is a row that is gone.
   if (column === '_id' && !isMissed) return null;
   const value = change(doc[column], random);
@@ -85,10 +87,10 @@ function cut(value: unknown, random: Random): unknown {
 
 /** One column, or all but the key. */
 function swapped(target: Target, random: Random): Damage | null {
-  const { doc, others } = target;
+  const { doc, columns, others } = target;
   if (others.length === 0) return null;
   const other = random.one(others);
-  const names = Object.keys(doc).filter((name) => name !== '_id');
+  const names = columns.filter((name) => name !== '_id');
   const some = random.below(4) === 0 ? names : [random.one(names)];
   if (some.every((name) => JSON.stringify(doc[name]) === JSON.stringify(other[name]))) return null;
   const taking = (into: Doc, from: Doc): Doc => ({

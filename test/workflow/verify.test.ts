@@ -5,7 +5,7 @@ import { openMongo, startPool } from '../support/pool.ts';
 import { calls, goalModel, goalOf } from '../support/script.ts';
 
 const modes = ['loop', 'call'] as const;
-const STEPS = 6;
+const STEPS = 10;
 const SESSIONS = 2;
 
 describe('verify', () => {
@@ -31,7 +31,7 @@ describe('verify', () => {
           expect(problems).toEqual([]);
           lengths.push(events);
         }
-        expect(new Set(lengths).size).toBeGreaterThan(2);
+        expect(new Set(lengths).size).toBeGreaterThan(1);
         expect(lengths).toEqual(lengths.toSorted((a, b) => a - b));
       }),
     );

@@ -16,6 +16,10 @@ export const verify = (id: string, options: Common): Promise<number> =>
       await line(
         `effects: ${intents} intents, ${outcomes} outcomes, ${duplicates} duplicates, ${open} without an outcome`,
       );
+      if (!found.isEndKnown)
+        await line(
+          'the session goes on, and Temporal did not say how far: what is missing at the very end is not seen',
+        );
       for (const { seq, code, message } of problems)
         await line(`${styled('red', code)}${seq === null ? '' : ` at seq ${seq}`}: ${message}`);
       await line(found.ok ? styled('green', 'sound') : styled('red', `${problems.length} problems`));

@@ -121,7 +121,9 @@ async function putCompleted({ db, attempt }: Mongo, row: CompletedRow): Promise<
   const completed = collection(db, 'completed');
   const { _id, ...record } = completedDoc(row);
   await attempt(async () => {
-    const there = await completed.findOne({ _id, ...record }, { projection: { _id: 1 } });
-    if (there === null) await completed.replaceOne({ _id }, record, { upsert: true });
+    const there = await completed.findOne({ _id });
+    const names = Object.keys(record) as (keyof typeof record)[];
+    if (there === null || names.some((name) => there[name] !== record[name]))
+      await completed.replaceOne({ _id }, record, { upsert: true });
   });
 }

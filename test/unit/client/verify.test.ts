@@ -81,7 +81,7 @@ describe('verifySession', () => {
       events: 6,
       bodies: 4,
       effects: { intents: 1, outcomes: 1, duplicates: 0, open: 0 },
-      temporalSeq: null,
+      isEndKnown: false,
     });
   });
 
@@ -149,6 +149,9 @@ describe('verifySession', () => {
     const record = { phase: 'completed', reason: null, lastSeq: 6, at: 'then' } as const;
     const session = await made();
     await writeLog(session.stores, session.log.rows);
+    await expect(verifySession(session.stores, 's-3', { lastSeq: null, isOver: true })).resolves.toMatchObject({
+      ok: false,
+    });
     const short = { seq: 6, code: 'LOG_UNREADABLE', message: expect.stringContaining('seq 5') };
     expect((await verifySession(session.stores, SESSION, { lastSeq: 5, isOver: false })).problems).toEqual([]);
     for (const witness of [
@@ -185,6 +188,9 @@ describe('verifySession', () => {
       }));
       expect((await written(session)).problems).toEqual(found);
     }
+    const over = await made();
+    over.log.add('AgentLifecycle', ROOT, { phase: 'completed' });
+    expect(await written(over)).toMatchObject({ ok: true, isEndKnown: true });
     const going = await made();
     await going.stores.write([{ into: 'completed', session: SESSION, ...end, lastSeq: 5, at: 'then' }]);
     expect((await written(going)).problems).toMatchObject([{ seq: null, code: 'INDEX_INCONSISTENT' }]);
