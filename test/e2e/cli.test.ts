@@ -27,6 +27,7 @@ const save = defineTool({
   approval: ({ text }) => text.startsWith('!'),
   run: async ({ text }, { key }) => {
     await appendFile(join(here, 'saved.txt'), \`\${key} \${text}\\n\`);
+    if (text === 'slowly') await new Promise((resolve) => setTimeout(resolve, 2_000));
     return { saved: text };
   },
 });
@@ -335,7 +336,13 @@ describe('apomesh dev', () => {
 
 describe('apomesh worker', () => {
   it('W5: ends in order on SIGTERM', async () => {
+    const id = unique('s');
+    await startSession(id, goalOf(call('save', { text: 'slowly' }), call('save', { text: 'elsewhere' })));
+    await until('the effect runs', async () => (await readFile(join(cwd, 'saved.txt'), 'utf8')).includes('slowly'));
     worker.kill('SIGTERM');
     expect(await worker.ended).toMatchObject({ exit: 0, stderr: '' });
+    const { effects } = jsonOf<Verification>(await run('verify', id, '--json'));
+    expect(effects).toEqual({ intents: 1, outcomes: 1, duplicates: 0, open: 0 });
+    expect((await run('export', id)).stdout).toContain('"source":"release"');
   });
 });

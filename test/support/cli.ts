@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from '@jest/globals';
 import { until } from './until.ts';
@@ -7,6 +8,9 @@ const MAIN = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts');
 
 /** What Node is to run: the command line's source, `apomesh` being that source. */
 export const COMMAND = ['--disable-warning=ExperimentalWarning', '--conditions=apomesh:source', MAIN];
+
+/** Kept between starts of the source, of which a test makes many: each then takes two thirds of the time. */
+const NODE_COMPILE_CACHE = join(tmpdir(), 'apomesh-compile-cache');
 
 export interface CliOptions {
   readonly cwd?: string;
@@ -41,7 +45,7 @@ export function start(args: readonly string[], { cwd, env = {}, input }: CliOpti
   const since = performance.now();
   const child = spawn(process.execPath, [...COMMAND, ...args], {
     cwd,
-    env: { ...process.env, NODE_OPTIONS: undefined, FORCE_COLOR: undefined, ...env },
+    env: { ...process.env, NODE_OPTIONS: undefined, FORCE_COLOR: undefined, NODE_COMPILE_CACHE, ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   const said = { stdout: '', stderr: '' };
