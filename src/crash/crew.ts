@@ -9,6 +9,7 @@ import type { Stores } from '../ports/store.ts';
 import type { Workflows } from '../ports/workflows.ts';
 import type { Draws } from './draws.ts';
 import { gatedStores } from './gated-stores.ts';
+import { gatedWorkflows } from './gated-workflows.ts';
 import type { GatedWorld } from './gated-world.ts';
 import { inProcess, Process } from './process.ts';
 import type { Turns } from './turns.ts';
@@ -101,7 +102,7 @@ export class Crew {
       stores: gated,
       limits,
       leaving,
-      workflows,
+      workflows: gatedWorkflows(workflows, process, turns),
       sessions: new Sessions(gated),
       worker: process.id,
       taskQueue: queue,

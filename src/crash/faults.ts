@@ -18,10 +18,13 @@ export type Fate =
   | 'unreachable';
 
 /** What a step is, and so what can befall it. */
-export type StepKind = 'write' | 'read' | 'run' | 'task' | 'elsewhere';
+export type StepKind = 'write' | 'read' | 'run' | 'task' | 'request' | 'elsewhere';
 
 /** What befalls a process or a workflow between two steps. */
-export type Incident = 'kill' | 'freeze' | 'part' | 'leave' | 'reset' | 'continue' | 'cancel';
+export type Incident = 'kill' | 'freeze' | 'part' | 'leave' | 'reset' | 'continue' | Rare;
+
+/** Cancelled; or all that Temporal knows is lost; or a person ends the workflow in Temporal; or its tasks fail from now on. */
+export type Rare = 'cancel' | 'lose' | 'close' | 'stick';
 
 const CRASHES: readonly Fate[] = ['crash-before', 'crash-after'];
 
@@ -30,10 +33,14 @@ const FATES: Readonly<Record<StepKind, readonly Fate[]>> = {
   read: ['crash-before', 'unreachable'],
   run: ['crash-before'],
   task: CRASHES,
+  request: [...CRASHES, 'lost-none', 'lost-all'],
   elsewhere: [],
 };
 
 const INCIDENTS: readonly Incident[] = ['kill', 'freeze', 'freeze', 'part', 'part', 'leave', 'reset', 'continue'];
+
+const LOSSES: readonly Rare[] = ['lose', 'lose', 'lose', 'close', 'stick'];
+const RARE_ODDS = 0.015;
 
 /** Which faults one schedule has: few or many, of all kinds or of some, and none any more once they are used up. */
 export class Faults {
@@ -42,7 +49,7 @@ export class Faults {
   readonly #kinds: readonly Incident[];
   readonly #allowed: number;
   #left: number;
-  #cancels: number;
+  readonly #rare: Rare[];
 
   constructor(draws: Draws) {
     this.#draws = draws;
@@ -54,7 +61,11 @@ export class Faults {
       incident: draws.pick([0, 0.005, 0.02]),
     };
     this.#kinds = draws.chance(0.5) ? INCIDENTS : [draws.pick(INCIDENTS)];
-    this.#cancels = draws.chance(0.15) ? 1 : 0;
+    this.#rare = [
+      ...(draws.chance(0.15) ? (['cancel'] as const) : []),
+      ...(draws.chance(0.2) ? [draws.pick(LOSSES)] : []),
+      ...(draws.chance(0.04) ? [draws.pick(LOSSES)] : []),
+    ];
   }
 
   /** How many there were. */
@@ -77,10 +88,7 @@ export class Faults {
   }
 
   incident(): Incident | null {
-    if (this.#cancels > 0 && this.#draws.chance(0.01)) {
-      this.#cancels -= 1;
-      return 'cancel';
-    }
+    if (this.#rare.length > 0 && this.#draws.chance(RARE_ODDS)) return this.#rare.pop() ?? null;
     if (this.#left === 0 || !this.#draws.chance(this.#odds.incident)) return null;
     this.#left -= 1;
     return this.#draws.pick(this.#kinds);

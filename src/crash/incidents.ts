@@ -3,6 +3,7 @@ import type { Draws } from './draws.ts';
 import type { Faults, Incident } from './faults.ts';
 import type { People } from './people.ts';
 import type { Process } from './process.ts';
+import type { Rescue } from './rescue.ts';
 import type { Server } from './server.ts';
 import type { Tasks } from './tasks.ts';
 import type { Turns } from './turns.ts';
@@ -15,6 +16,7 @@ export interface IncidentsOptions {
   readonly tasks: Tasks;
   readonly server: Server;
   readonly people: People;
+  readonly rescue: Rescue;
   readonly session: string;
 }
 
@@ -45,8 +47,12 @@ export class Incidents {
       case 'continue':
         return server.suggestContinueAsNew(session);
       case 'cancel':
-        turns.say('cancels');
+        turns.say('a person cancels');
         return people.cancel();
+      case 'lose':
+      case 'close':
+      case 'stick':
+        return this.#lose(incident);
       default: {
         if (running.length === 0) return;
         const process = draws.pick(running);
@@ -57,6 +63,15 @@ export class Incidents {
         else this.#part(process);
       }
     }
+  }
+
+  #lose(how: 'lose' | 'close' | 'stick'): void {
+    const { server, session, turns, rescue } = this.#options;
+    turns.say(`Temporal: ${how}`);
+    if (how === 'lose') server.lose();
+    else if (how === 'close') server.close(session);
+    else server.stick(session);
+    rescue.begin();
   }
 
   #freeze(process: Process): void {

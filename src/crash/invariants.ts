@@ -9,6 +9,7 @@ import type { SessionView } from '../session/view.ts';
 import type { Crew } from './crew.ts';
 import type { GatedWorld } from './gated-world.ts';
 import type { People } from './people.ts';
+import type { Rescue } from './rescue.ts';
 import type { Server } from './server.ts';
 import type { Turns } from './turns.ts';
 import type { Witness } from './witness.ts';
@@ -17,6 +18,7 @@ export interface Ended {
   readonly session: string;
   readonly stores: Stores;
   readonly witness: Witness;
+  readonly rescue: Rescue;
   readonly world: GatedWorld;
   readonly people: People;
   readonly crew: Crew;
@@ -158,9 +160,10 @@ async function spends({ session, stores, crew }: Ended, log: readonly Envelope[]
 }
 
 /** The workflow, the log and the record tell of the same end (F3, F6), and activities tell of nothing else. */
-async function endings({ session, server, stores, crew }: Ended, view: SessionView): Promise<string[]> {
+async function endings({ session, server, stores, crew, rescue }: Ended, view: SessionView): Promise<string[]> {
   const outcome = server.outcome(session);
   const root = view.root === null ? undefined : view.agents[view.root];
+  if ((!view.terminal || root === undefined) && (await rescue.isLeft())) return [];
   if (!view.terminal || root === undefined)
     return [`the workflow ended as ${outcome?.status} (${String(outcome?.result)}), and the log goes on`];
   const broken: string[] = [];

@@ -1,11 +1,11 @@
 import { ANSWER, type Answer, CANCEL } from '../contract/session.ts';
-import type { Stores } from '../ports/store.ts';
 import { fold } from '../session/fold.ts';
 import type { OpenPauseView } from '../session/view.ts';
 import type { Draws } from './draws.ts';
 import type { Faults } from './faults.ts';
 import type { Server } from './server.ts';
 import type { Turns } from './turns.ts';
+import type { Witness } from './witness.ts';
 
 /** An answer that somebody was told is taken. */
 export interface Accepted {
@@ -17,7 +17,7 @@ export interface PeopleOptions {
   readonly turns: Turns;
   readonly draws: Draws;
   readonly faults: Faults;
-  readonly stores: Stores;
+  readonly witness: Witness;
   readonly server: Server;
   readonly session: string;
   readonly answer: (pause: OpenPauseView, draws: Draws) => Omit<Answer, 'pause'>;
@@ -47,10 +47,10 @@ export class People {
   }
 
   #look(): void {
-    const { turns, draws, server, session } = this.#options;
+    const { turns, draws, session, witness } = this.#options;
     const perform = async () => {
-      if (server.outcome(session) !== null) return;
-      const { pauses } = fold(await this.#options.stores.read(session));
+      if (witness.isTerminal(session)) return;
+      const { pauses } = fold(await witness.stores.read(session));
       for (const pause of pauses) this.#consider(pause);
       this.#look();
     };

@@ -37,6 +37,8 @@ export interface RunOptions {
   readonly workflowId: string;
   readonly taskQueue: string;
   readonly runId: string;
+  /** Of the run that this one goes back to, by resets and by continuing as new. */
+  readonly firstRunId: string;
   readonly seed: number;
   readonly onUpdate: (id: string, result: UpdateResult) => void;
   readonly onContinue: (args: readonly unknown[]) => void;
@@ -51,7 +53,10 @@ export class Run implements TaskOwner {
   readonly workflowType: string;
   readonly taskQueue: string;
   readonly runId: string;
+  readonly firstRunId: string;
   readonly seed: number;
+  /** Its workflow tasks fail: it hears nothing. */
+  isStuck = false;
   readonly history: Told[] = [];
   outcome: Outcome | null = null;
   readonly #options: RunOptions;
@@ -61,16 +66,25 @@ export class Run implements TaskOwner {
   readonly #updates = new Set<string>();
 
   constructor(options: RunOptions) {
-    const { workflow, workflowId, workflowType, taskQueue, runId, seed, turns } = options;
+    const { workflow, workflowId, workflowType, taskQueue, runId, firstRunId, seed, turns } = options;
     this.#options = options;
     this.#obeyed = this.#commands(options);
     this.workflowId = workflowId;
     this.workflowType = workflowType;
     this.taskQueue = taskQueue;
     this.runId = runId;
+    this.firstRunId = firstRunId;
     this.seed = seed;
     const startedAt = turns.clock.now;
-    this.#instance = new WorkflowInstance(workflow, { workflowId, workflowType, taskQueue, runId, seed, startedAt });
+    this.#instance = new WorkflowInstance(workflow, {
+      workflowId,
+      workflowType,
+      taskQueue,
+      runId,
+      firstExecutionRunId: firstRunId,
+      seed,
+      startedAt,
+    });
   }
 
   #commands({ tasks, turns, onContinue }: RunOptions): Readonly<Record<string, (fields: Fields, seq: number) => void>> {
@@ -105,7 +119,7 @@ export class Run implements TaskOwner {
 
   /** Tells it now, and does what it asks for. */
   async deliver(job: Job): Promise<void> {
-    if (this.isClosed) return;
+    if (this.isClosed || this.isStuck) return;
     const { turns } = this.#options;
     const commands = await this.#instance.tell(job);
     this.history.push({ at: turns.clock.now, job, asked: commands.map(nameOf) });
@@ -135,6 +149,7 @@ export class Run implements TaskOwner {
   }
 
   close(outcome: Outcome): void {
+    if (this.isClosed) return;
     this.outcome = outcome;
     for (const timer of this.#timers.values()) this.#options.turns.clock.clear(timer);
     for (const id of this.#updates) this.#options.onUpdate(id, { of: 'gone' });

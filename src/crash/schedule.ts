@@ -1,6 +1,6 @@
 import { Sessions } from '../client/sessions.ts';
 import type { Temporal } from '../client/temporal.ts';
-import { DEFAULT_TASK_QUEUE, SESSION_WORKFLOW } from '../contract/session.ts';
+import { DEFAULT_TASK_QUEUE } from '../contract/session.ts';
 import { createModels } from '../models/models.ts';
 import { parseConfig, type ResolvedConfig } from '../plugin/config.ts';
 import type { OpenPauseView } from '../session/view.ts';
@@ -16,6 +16,7 @@ import { Incidents } from './incidents.ts';
 import { brokenBy } from './invariants.ts';
 import { People } from './people.ts';
 import { inProcess } from './process.ts';
+import { Rescue } from './rescue.ts';
 import type { CrashScene, MakeScene } from './scene.ts';
 import { Server } from './server.ts';
 import { Tasks } from './tasks.ts';
@@ -66,12 +67,14 @@ async function play(
   server.serveWith(tasks);
   await start(scene, config, witness, server);
   const answer = (pause: OpenPauseView) => (scene.answer ?? anything)(pause, draws.number);
-  const people = new People({ turns, draws, faults, stores, server, session: SESSION, answer });
-  const incidents = new Incidents({ turns, draws, faults, crew, tasks, server, people, session: SESSION });
+  const people = new People({ turns, draws, faults, witness, server, session: SESSION, answer });
+  const { heartbeatTimeoutMs } = limits;
+  const rescue = new Rescue({ turns, draws, faults, crew, server, witness, session: SESSION, heartbeatTimeoutMs });
+  const incidents = new Incidents({ turns, draws, faults, crew, tasks, server, people, rescue, session: SESSION });
   const broken: string[] = [];
   try {
-    await run({ turns, server, incidents });
-    const end = { session: SESSION, stores, witness, world, people, crew, server, turns };
+    await run({ turns, server, incidents, rescue, witness });
+    const end = { session: SESSION, stores, witness, rescue, world, people, crew, server, turns };
     const events = await stores.read(SESSION);
     broken.push(...(await brokenBy(end)), ...(scene.check?.({ session: SESSION, events }) ?? []));
   } catch (error) {
@@ -91,27 +94,32 @@ async function start(scene: CrashScene, config: ResolvedConfig, { stores }: Witn
   await sessions.start({ agent: scene.agent, goal: scene.goal ?? 'play', id: SESSION });
 }
 
-/** Until the session is over and whoever comes late has come. */
-async function run({
-  turns,
-  server,
-  incidents,
-}: {
-  turns: Turns;
-  server: Server;
-  incidents: Incidents;
-}): Promise<void> {
+interface Running {
+  readonly turns: Turns;
+  readonly server: Server;
+  readonly incidents: Incidents;
+  readonly rescue: Rescue;
+  readonly witness: Witness;
+}
+
+/** Until the session is over, or left to lie, and whoever comes late has come. */
+async function run(running: Running): Promise<void> {
+  const { turns, incidents } = running;
   await settle();
   let overAt = Number.POSITIVE_INFINITY;
   for (let turn = 0; turn < MOST_TURNS; turn += 1) {
-    const isOver = server.outcome(SESSION) !== null;
+    const isOver = await isAtRest(running);
     if (isOver && overAt === Number.POSITIVE_INFINITY) overAt = turns.clock.now + AFTERMATH_MS;
     if (isOver && (turns.clock.now > overAt || turns.isIdle(overAt))) return;
     if (!isOver) await incidents.maybe();
-    if (!(await turns.next())) break;
-    if (turns.clock.now - START > LONGEST_MS) break;
+    if (!(await turns.next()) || turns.clock.now - START > LONGEST_MS) break;
   }
-  if (server.outcome(SESSION) === null) throw new Error(`${SESSION} does not come to an end (${SESSION_WORKFLOW})`);
+  if (!(await isAtRest(running))) throw new Error(`${SESSION} does not come to an end`);
+}
+
+async function isAtRest({ server, rescue, witness }: Running): Promise<boolean> {
+  if (server.isAdrift(SESSION)) return witness.isTerminal(SESSION) || rescue.isLeft();
+  return server.outcome(SESSION) !== null;
 }
 
 const anything: NonNullable<CrashScene['answer']> = ({ accepts, kind }, random) => {

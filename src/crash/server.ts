@@ -14,6 +14,8 @@ export interface ServerOptions {
   readonly workflows: Readonly<Record<string, unknown>>;
 }
 
+const STUCK_TASKS = 10;
+
 /** As much of Temporal as sessions need: workflows by id, told one thing at a time, that outlive every worker. */
 export class Server implements Workflows {
   readonly namespace = 'default';
@@ -46,7 +48,7 @@ export class Server implements Workflows {
     const run = this.#current.get(session);
     if (!run) return null;
     const status = run.outcome?.status ?? 'RUNNING';
-    return { status, isOpen: !run.isClosed, runId: run.runId, failedTasks: 0 };
+    return { status, isOpen: !run.isClosed, runId: run.runId, failedTasks: run.isStuck ? STUCK_TASKS : 0 };
   }
 
   async terminate(session: string, runId: string): Promise<boolean> {
@@ -60,6 +62,29 @@ export class Server implements Workflows {
   outcome(workflowId: string): Outcome | null | undefined {
     const run = this.#current.get(workflowId);
     return run?.outcome;
+  }
+
+  /** Whether nobody drives it: its workflow was lost, or ended by a person, or its tasks fail. */
+  isAdrift(workflowId: string): boolean {
+    const run = this.#current.get(workflowId);
+    return run === undefined || run.isStuck || run.outcome?.status === 'TERMINATED';
+  }
+
+  /** Temporal begins anew, and has never heard of anything. */
+  lose(): void {
+    for (const run of this.#current.values()) run.close({ status: 'TERMINATED', result: null });
+    this.#current.clear();
+  }
+
+  /** A person ends it. */
+  close(workflowId: string): void {
+    this.#current.get(workflowId)?.close({ status: 'TERMINATED', result: null });
+  }
+
+  /** Its tasks fail from now on. */
+  stick(workflowId: string): void {
+    const run = this.#current.get(workflowId);
+    if (run) run.isStuck = true;
   }
 
   signal(workflowId: string, signalName: string, value: unknown): void {
@@ -94,11 +119,11 @@ export class Server implements Workflows {
    */
   async reset(workflowId: string): Promise<void> {
     const old = this.#current.get(workflowId);
-    if (old?.isClosed !== false || old.history.length < 2) return;
+    if (old?.isClosed !== false || old.isStuck || old.history.length < 2) return;
     const { draws, turns } = this.#options;
     const kept = draws.between(1, old.history.length - 1);
     old.close({ status: 'TERMINATED', result: null });
-    const run = this.#newRun(old.workflowType, workflowId, old.taskQueue, old.seed);
+    const run = this.#newRun(old.workflowType, workflowId, old.taskQueue, old);
     turns.say(`${workflowId} is reset to ${kept} of ${old.history.length} as ${run.runId}`);
     await run.replay(old.history.slice(0, kept));
     for (const { job } of old.history.slice(kept))
@@ -108,14 +133,21 @@ export class Server implements Workflows {
   #send(workflowId: string, what: string, job: Job, lost: () => void = () => undefined): void {
     const perform = async () => {
       const run = this.#current.get(workflowId);
-      if (!run || run.isClosed) return lost();
+      if (!run || run.isClosed || run.isStuck) return lost();
       await run.deliver(job);
     };
     this.#options.turns.add({ kind: 'elsewhere', label: `${workflowId} gets ${what}`, perform });
   }
 
-  #newRun(workflowType: string, workflowId: string, taskQueue: string, seed = this.#runs): Run {
+  /** @param before the run that it takes the place of, or follows. */
+  #newRun(
+    workflowType: string,
+    workflowId: string,
+    taskQueue: string,
+    before?: Pick<Run, 'firstRunId'> & { seed?: number },
+  ): Run {
     this.#runs += 1;
+    const runId = `run-${this.#runs}`;
     const { turns, workflows } = this.#options;
     const tasks = this.#tasks;
     if (tasks === null) throw new TypeError('there is nobody to run activities');
@@ -126,11 +158,12 @@ export class Server implements Workflows {
       workflowType,
       workflowId,
       taskQueue,
-      seed,
-      runId: `run-${this.#runs}`,
+      seed: before?.seed ?? this.#runs,
+      runId,
+      firstRunId: before?.firstRunId ?? runId,
       onUpdate: (id, result) => this.#settleUpdate(id, result),
       onContinue: (args) => {
-        const next = this.#newRun(workflowType, workflowId, taskQueue);
+        const next = this.#newRun(workflowType, workflowId, taskQueue, { firstRunId: run.firstRunId });
         next.tell({ initializeWorkflow: { arguments: args } });
       },
     });

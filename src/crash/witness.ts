@@ -1,6 +1,6 @@
 import { bodyRefsOf } from '../client/body-refs.ts';
 import type { ClaimRow, Row, Stores } from '../ports/store.ts';
-import type { BodyRef, Envelope } from '../session/envelopes.ts';
+import { type BodyRef, type Envelope, isTerminalPhase } from '../session/envelopes.ts';
 
 /**
  * Sees every row at the moment it becomes durable, and says what may not be: an event before its bodies (L4), a place or
@@ -16,6 +16,8 @@ export class Witness {
   readonly #bodies = new Set<string>();
   readonly #intents = new Set<string>();
   readonly #outcomes = new Set<string>();
+  readonly #roots = new Set<string>();
+  readonly #terminal = new Set<string>();
 
   constructor(stores: Stores) {
     this.stores = { ...stores, write: (rows) => this.#write(stores, rows) };
@@ -29,6 +31,11 @@ export class Witness {
   /** Whether the outcome of a call of an agent is durable. */
   isSettled(agent: string, call: string): boolean {
     return this.#outcomes.has(`${agent} ${call}`);
+  }
+
+  /** Whether the root's terminal phase is durable. */
+  isTerminal(session: string): boolean {
+    return this.#terminal.has(session);
   }
 
   async #write(stores: Stores, rows: readonly Row[]): Promise<number> {
@@ -51,6 +58,9 @@ export class Witness {
       if (!this.#bodies.has(bodyKey(session, table, ref)))
         this.broken.push(`L4: ${type} at ${seq} points at a body in ${table} that is not durable`);
     this.events.push(event);
+    if (type === 'SessionStarted') this.#roots.add(event.data.root);
+    if (type === 'AgentLifecycle' && this.#roots.has(event.agent) && isTerminalPhase(event.data.phase))
+      this.#terminal.add(session);
     if (type === 'ToolCallStarted') this.#intents.add(`${session} ${event.data.key}`);
     if (type === 'ToolCallCompleted') this.#outcomes.add(`${event.agent} ${event.data.call}`);
   }

@@ -66,6 +66,7 @@ export const fromFailureProto = (failure: unknown): Error =>
 export interface InstanceOptions {
   readonly workflowId: string;
   readonly runId: string;
+  readonly firstExecutionRunId: string;
   readonly workflowType: string;
   readonly taskQueue: string;
   readonly startedAt: number;
@@ -136,7 +137,6 @@ export class WorkflowInstance {
 
 const infoOf = (startedAt: number) => ({
   namespace: 'default',
-  firstExecutionRunId: '',
   attempt: 1,
   historyLength: 1,
   historySize: 1,

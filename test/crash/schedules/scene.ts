@@ -22,9 +22,13 @@ export function scene(stage: Stage): CrashScene {
     const [first] = calls;
     return { text: 'next', calls: first && random() < 0.2 ? [...calls, first] : calls };
   });
+  const say = (_: unknown, { node }: { readonly node: number }): ScriptStep => {
+    if (random() < 0.01) throw new Error('the model is gone');
+    return script[node] ?? { text: 'done' };
+  };
   return {
     config: {
-      models: { m: scriptedModel((_, { node }) => script[node] ?? { text: 'done' }, { latencyMs: below(3) * 100 }) },
+      models: { m: scriptedModel(say, { latencyMs: below(3) * 100 }) },
       tools: world.tools,
       agents: [
         defineAgent({
