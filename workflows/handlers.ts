@@ -27,6 +27,9 @@ import type { SessionState } from './state.ts';
 /** Signals are decoded here: one that cannot be read would otherwise stop the workflow (H2). */
 const undecoded = { typeInfo: { inputTypes: [rawValueTypeInfo] } };
 
+/** Refusals that say that nothing is to be waited for any more. */
+const SETTLED: ReadonlySet<string> = new Set(['PAUSE_ANSWERED', 'SESSION_TERMINAL']);
+
 const answerSignal = defineSignal<[RawValue?]>(ANSWER, undecoded);
 const answerUpdate = defineUpdate<{ pause: string; decision: string }, [Answer]>(ANSWER);
 const cancelSignal = defineSignal<[RawValue?]>(CANCEL, undecoded);
@@ -73,8 +76,9 @@ async function accept(state: SessionState, answer: unknown, logRefusal: boolean)
     state.alone(() => coordinating().acceptAnswer({ session, resume, epoch, answer: given, token, logRefusal })),
   );
   state.reach(result);
-  // One that another run of this workflow took (before a reset) counts here too: the agent can go on.
-  const isAnswered = result.kind === 'accepted' || result.code === 'PAUSE_ANSWERED';
+  // One that another run of this workflow took (before a reset) counts here too, as does the end that came after it: the
+  // agent can go on, or be found at its end.
+  const isAnswered = result.kind === 'accepted' || SETTLED.has(result.code);
   if (isAnswered && !state.isAnswered(given.pause)) {
     state.answers.push({ pause: given.pause, decision: result.kind === 'accepted' ? result.decision : '' });
     show(state);
