@@ -5,6 +5,8 @@ import {
   InvalidAnswerError,
   PauseAnsweredError,
   SessionTerminalError,
+  ToolChangedError,
+  ToolMissingError,
   toFailure,
   UnknownPauseError,
   UnserializableValueError,
@@ -16,6 +18,7 @@ import { bodyDigest, bodyOf } from '../src/session/digest.ts';
 import type { EnvelopeOf } from '../src/session/envelopes.ts';
 import type { Json } from '../src/session/json.ts';
 import type { Engine } from './engine.ts';
+import { fitting } from './fitting.ts';
 
 /** As much of a pause's id as is logged where it is none of ours. */
 const LONGEST_PAUSE_ID = 100;
@@ -61,7 +64,7 @@ async function accept(engine: Engine, log: SessionLog, input: AnswerInput): Prom
       pauses.map(({ pause }) => pause),
     );
   }
-  const wrong = problemOf(engine, raised, answer);
+  const wrong = await problemOf(engine, log, raised, answer);
   if (wrong) return new InvalidAnswerError(answer.pause, wrong, raised.accepts);
   return (await put(log, raised.agent, input)) ? null : new PauseAnsweredError(session, answer.pause);
 }
@@ -88,13 +91,13 @@ const openPauses = (log: SessionLog): Raised[] =>
   );
 
 /** What is wrong with an answer to a pause, or null. */
-function problemOf(engine: Engine, raised: Raised, answer: Answer): string | null {
+async function problemOf(engine: Engine, log: SessionLog, raised: Raised, answer: Answer): Promise<string | null> {
   const fault = problemOfForm(answer);
   if (fault !== null) return fault;
   if (!raised.accepts.includes(answer.decision)) return `there is no decision ${answer.decision}`;
   if (answer.decision === 'happened' && answer.result === undefined)
     return 'happened needs the result that the effect gave';
-  if (answer.decision === 'edit') return problemOfEdit(engine, raised, answer.args);
+  if (answer.decision === 'edit') return problemOfEdit(engine, log, raised, answer.args);
   return null;
 }
 
@@ -117,11 +120,21 @@ function sizeOf(answer: Answer): number | string {
   }
 }
 
-function problemOfEdit(engine: Engine, raised: Raised, args: Json | undefined): string | null {
+async function problemOfEdit(
+  { sessions, tools }: Engine,
+  log: SessionLog,
+  raised: Raised,
+  args: Json | undefined,
+): Promise<string | null> {
   if (args === undefined) return 'edit needs args';
-  const tool = raised.tool === undefined ? null : engine.tools.tool(raised.tool);
-  if (!tool) return `this worker has no tool ${raised.tool} to check the arguments with`;
-  return tool.check(args);
+  const pinned = (await sessions.pinned(log)).tools.find(({ name }) => name === raised.tool);
+  if (!pinned) return `the agent has no tool ${raised.tool}`;
+  try {
+    return fitting(tools, pinned).check(args);
+  } catch (error) {
+    if (error instanceof ToolMissingError || error instanceof ToolChangedError) return error.message;
+    throw error;
+  }
 }
 
 /** A bad signal has nobody to tell, so the log says it (H2). The same one again is the same happening. */

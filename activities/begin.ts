@@ -1,10 +1,11 @@
-import { agentConfigOf, type PinnedAgent } from '../src/agent/shape.ts';
+import { agentConfigOf, type PinnedAgent, type PinnedTool } from '../src/agent/shape.ts';
 import type { DispatchInput } from '../src/contract/activities.ts';
-import { ClaimTakenError, ToolMissingError } from '../src/contract/errors.ts';
+import { ClaimTakenError } from '../src/contract/errors.ts';
 import { AgentRun } from '../src/journal/agent-run.ts';
 import { draft, type Entry } from '../src/journal/session-log.ts';
 import type { EventDraft } from '../src/session/envelopes.ts';
 import type { Engine } from './engine.ts';
+import { fitting } from './fitting.ts';
 
 export interface Begun {
   readonly run: AgentRun;
@@ -22,9 +23,9 @@ export interface Claimant {
  * fence first (W3, W4).
  *
  * @returns null where a newer writer drives the agent.
- * @param needs names of the tools that this worker must have for it.
+ * @param needs the tools that this worker must have for it, as they were pinned.
  * @param along what else is due at once, such as an intent: logged in the same write as the claim, and only with it.
- * @throws {ToolMissingError} where it lacks one.
+ * @throws {ToolMissingError} {@link ToolChangedError} where it lacks one, or has another.
  * @throws {ClaimTakenError} where another run of Temporal's making does so under the same epoch: it has this very slice, or
  * has raised this very fence.
  */
@@ -32,7 +33,7 @@ export async function begin(
   engine: Engine,
   input: DispatchInput,
   { run: by, activity }: Claimant,
-  needs: (pinned: PinnedAgent) => readonly string[],
+  needs: (pinned: PinnedAgent) => readonly PinnedTool[],
   along: (run: AgentRun) => readonly Entry[],
 ): Promise<Begun | null> {
   await engine.alive();
@@ -40,7 +41,8 @@ export async function begin(
   const { session, agent, resume, epoch, slice } = input;
   if (log.isFenced({ agent, resume, epoch })) return null;
   const pinned = await engine.sessions.pinned(log);
-  requireTools(engine, needs(pinned));
+  for (const tool of needs(pinned)) fitting(engine.tools, tool);
+  if (input.listed) await engine.stores.unlist(session);
   const run = new AgentRun({
     bodies: engine.sessions.bodies,
     log,
@@ -105,9 +107,4 @@ async function strikeLost({ stores, worker }: Engine, { session, agent, resume, 
   const claims = await stores.claims(session, agent);
   const lost = claims.findLast((claim) => claim.resume === resume && claim.epoch < epoch);
   if (lost && lost.worker !== worker) await stores.strike(lost.worker);
-}
-
-function requireTools({ tools }: Engine, needs: readonly string[]): void {
-  const missing = needs.find((name) => tools.tool(name) === null);
-  if (missing !== undefined) throw new ToolMissingError(missing);
 }

@@ -21,7 +21,7 @@ export const callTool =
     return within(
       engine,
       input,
-      () => [],
+      ({ tools }) => tools.filter(({ name }) => name === input.tool),
       (begun, pulse) => settleOne(begun, pulse, callsFor(begun.run, pulse), input.call),
       (run, pulse) => intentOf(engine, run, pulse, callsFor(run, pulse), input.call),
     );

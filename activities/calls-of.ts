@@ -1,5 +1,6 @@
 import type { AgentRun } from '../src/journal/agent-run.ts';
 import { Calls } from '../src/journal/calls.ts';
+import { readSkill } from '../src/pins/skills.ts';
 import type { Engine } from './engine.ts';
 import type { Pulse } from './pulse.ts';
 
@@ -9,6 +10,7 @@ export const callsOf = ({ stores, tools, limits, log }: Engine, run: AgentRun, p
     run,
     stores,
     tool: (name) => tools.tool(name),
+    skill: (name, args) => readSkill(stores, run.pinned, run.pin, name, args),
     signal: pulse.stopped,
     leaving: pulse,
     graceMs: limits.doubtGraceMs,

@@ -10,6 +10,6 @@ export const dispatchAgent =
     within(
       engine,
       input,
-      (pinned) => pinned.tools.map(({ name }) => name),
+      (pinned) => pinned.tools,
       (begun, pulse) => drive(engine, begun, input, pulse),
     );

@@ -1,10 +1,11 @@
 import type { EndInput } from '../src/contract/activities.ts';
-import { SessionTerminalError, toFailure } from '../src/contract/errors.ts';
+import { SessionTerminalError } from '../src/contract/errors.ts';
 import type { SessionResult } from '../src/contract/session.ts';
 import { endEntries } from '../src/journal/agent-run.ts';
 import { bodyOf } from '../src/session/digest.ts';
 import { bornDraft } from './begin.ts';
 import type { Engine } from './engine.ts';
+import { failureOf } from './unfit.ts';
 
 /** Ends an agent that no dispatch drives; one that has ended stays as it ended (R6). */
 export const endAgent =
@@ -26,7 +27,6 @@ export const endAgent =
       const ended = log.agent(agent)?.ending ?? { phase: ending.phase, reason: ending.reason, output: null };
       return { ...ended, lastSeq: log.transcript.lastSeq };
     } catch (error) {
-      engine.sessions.forget(session);
-      throw toFailure(error);
+      throw await failureOf(engine, session, error);
     }
   };

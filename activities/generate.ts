@@ -13,7 +13,7 @@ export const generate =
     within(
       engine,
       input,
-      () => [],
+      (pinned) => pinned.tools,
       async (begun, pulse): Promise<GenerateResult> => {
         const { run, pinned } = begun;
         const due = next(run.state, pinned.budget, run.elapsedMs());

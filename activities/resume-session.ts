@@ -1,11 +1,12 @@
 import { nothingSpent } from '../src/agent/budget.ts';
 import { initialLoop } from '../src/agent/loop.ts';
-import { ClaimTakenError, FencedError, SessionTerminalError, toFailure } from '../src/contract/errors.ts';
+import { ClaimTakenError, FencedError, SessionTerminalError } from '../src/contract/errors.ts';
 import type { ResumeInput, ResumeResult } from '../src/contract/recovery.ts';
 import type { SessionCarry } from '../src/contract/session.ts';
 import { AgentRun } from '../src/journal/agent-run.ts';
 import { draft, type Entry, type SessionLog } from '../src/journal/session-log.ts';
 import type { Engine } from './engine.ts';
+import { failureOf } from './unfit.ts';
 
 /** Takes a session up: SessionResumed under a claim, which fences every writer before (R3, R5), then where the root stands. */
 export const resumeSession =
@@ -21,11 +22,11 @@ export const resumeSession =
       ]);
       return { kind: 'resumed', carried: await carryOf(engine, log, resume) };
     } catch (error) {
-      engine.sessions.forget(session);
+      const failure = await failureOf(engine, session, error);
       const isOvertaken =
         error instanceof FencedError || error instanceof SessionTerminalError || error instanceof ClaimTakenError;
       if (isOvertaken) return { kind: 'overtaken' };
-      throw toFailure(error);
+      throw failure;
     }
   };
 

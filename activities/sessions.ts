@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache';
-import type { PinnedAgent } from '../src/agent/shape.ts';
+import { type PinnedAgent, systemPromptOf } from '../src/agent/shape.ts';
 import { SessionNotFoundError } from '../src/contract/errors.ts';
 import type { AgentRun } from '../src/journal/agent-run.ts';
 import { SessionLog } from '../src/journal/session-log.ts';
 import { Conversation } from '../src/models/conversation.ts';
-import { loadPin } from '../src/pins/open.ts';
+import { compose } from '../src/pins/compose.ts';
 import type { Stores } from '../src/ports/store.ts';
 import { RecentBodies } from './bodies.ts';
 
@@ -41,15 +41,14 @@ export class Sessions {
       if (agent.startsWith(`${session}/`)) this.#conversations.delete(agent);
   }
 
-  /** What the session was started with (P1). @throws {PinCorruptError} */
+  /** What the session was started with (P1). @throws {PinCorruptError} {@link SkillNotInBundleError} */
   async pinned(log: SessionLog): Promise<PinnedAgent> {
     const started = log.transcript.started;
     if (started === null) throw new SessionNotFoundError(log.session);
-    const { pin } = started.data;
-    const { digest } = pin;
+    const { digest } = started.data.pin;
     const known = this.#pins.get(digest);
     if (known) return known;
-    const pinned = await loadPin(this.#stores, pin);
+    const pinned = await compose(this.#stores, started.data);
     this.#pins.set(digest, pinned);
     return pinned;
   }
@@ -58,7 +57,7 @@ export class Sessions {
   async conversation({ log, id, pinned, goal, transcript, bodies }: AgentRun): Promise<Conversation> {
     const { agent } = id;
     const conversation =
-      this.#conversations.get(agent) ?? new Conversation(this.bodies, log.session, pinned.instructions, goal);
+      this.#conversations.get(agent) ?? new Conversation(this.bodies, log.session, systemPromptOf(pinned), goal);
     this.#conversations.delete(agent);
     await conversation.extend(transcript.messages, bodies);
     this.#conversations.set(agent, conversation, { size: conversation.bytes + 1 });

@@ -1,13 +1,14 @@
 import { Context } from '@temporalio/activity';
-import type { PinnedAgent } from '../src/agent/shape.ts';
+import type { PinnedAgent, PinnedTool } from '../src/agent/shape.ts';
 import type { DispatchInput } from '../src/contract/activities.ts';
-import { ClaimTakenError, FencedError, SessionTerminalError, toFailure } from '../src/contract/errors.ts';
+import { ClaimTakenError, FencedError, SessionTerminalError } from '../src/contract/errors.ts';
 import type { AgentRun } from '../src/journal/agent-run.ts';
 import type { Entry } from '../src/journal/session-log.ts';
 import { type Begun, begin } from './begin.ts';
 import type { Engine } from './engine.ts';
 import { type Pulse, startPulse } from './pulse.ts';
 import { type Overtaken, overtaken } from './results.ts';
+import { failureOf } from './unfit.ts';
 
 /**
  * Runs one activity's work on an agent: heartbeats around it, the agent claimed, AgentResumed after it where due (W3), and
@@ -16,7 +17,7 @@ import { type Overtaken, overtaken } from './results.ts';
 export async function within<T>(
   engine: Engine,
   input: DispatchInput,
-  needs: (pinned: PinnedAgent) => readonly string[],
+  needs: (pinned: PinnedAgent) => readonly PinnedTool[],
   work: (begun: Begun, pulse: Pulse) => Promise<T>,
   along: (run: AgentRun, pulse: Pulse) => readonly Entry[] = () => [],
 ): Promise<T | Overtaken> {
@@ -38,8 +39,7 @@ export async function within<T>(
     const isOvertaken =
       error instanceof FencedError || error instanceof SessionTerminalError || error instanceof ClaimTakenError;
     if (isOvertaken) return overtaken(await engine.sessions.open(session), agent);
-    engine.sessions.forget(session);
-    throw toFailure(error);
+    throw await failureOf(engine, session, error);
   } finally {
     begun?.run.close();
     pulse.end();

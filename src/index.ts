@@ -41,6 +41,7 @@ export {
   SkillNotInBundleError,
   StoreUnreachableError,
   TemporalUnreachableError,
+  ToolChangedError,
   ToolMissingError,
   ToolOutcomeUnknownError,
   UnknownPauseError,

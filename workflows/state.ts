@@ -24,6 +24,8 @@ export class SessionState {
   loop: LoopState = initialLoop;
   /** What kept the latest dispatch from working, for people. */
   trouble: string | null = null;
+  /** What no worker with the pinned tools has taken yet, by the names that `attempt` knows it under. */
+  readonly unfit = new Set<string>();
   /** Set once the session is to be cancelled. */
   cancelReason: string | null = null;
   readonly answers: Accepted[] = [];
@@ -36,15 +38,16 @@ export class SessionState {
   }
 
   /** Goes on where another run stood: the one before (C4), or the lost one that the log tells of (R3). */
-  goOnFrom({ phase, epoch, slice, lost, lastSeq, spent, loop, answers, pauses }: SessionCarry): void {
+  goOnFrom({ phase, epoch, slice, lost, unfit = [], lastSeq, spent, loop, answers, pauses }: SessionCarry): void {
     Object.assign(this, { phase, epoch, slice, lost, lastSeq, spent, loop });
+    for (const what of unfit) this.unfit.add(what);
     this.answers.push(...answers);
     this.#pauses = pauses;
   }
 
   get carry(): SessionCarry {
     const { phase, epoch, slice, lost, lastSeq, spent, loop, answers, pauses } = this;
-    return { phase, epoch, slice, lost, lastSeq, spent, loop, answers, pauses };
+    return { phase, epoch, slice, lost, unfit: [...this.unfit], lastSeq, spent, loop, answers, pauses };
   }
 
   /** Open pauses, as far as a dispatch has reported them. */

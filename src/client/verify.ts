@@ -1,5 +1,5 @@
-import { ApomeshError, SessionNotFoundError } from '../contract/errors.ts';
-import { checkPin } from '../plugin/backends.ts';
+import { PinCorruptError, SessionNotFoundError, SkillNotInBundleError } from '../contract/errors.ts';
+import { checkStarted } from '../plugin/backends.ts';
 import type { Audit, RowFault } from '../ports/audit.ts';
 import type { BodyTable, Stores } from '../ports/store.ts';
 import type { Envelope, EventType } from '../session/envelopes.ts';
@@ -12,6 +12,7 @@ export const problemCodes = [
   'LOG_UNREADABLE',
   'BODY_MISSING',
   'PIN_CORRUPT',
+  'SKILL_NOT_IN_BUNDLE',
   'JOURNAL_INCONSISTENT',
   'INDEX_INCONSISTENT',
   'ROW_ALTERED',
@@ -23,7 +24,7 @@ export interface Problem {
   readonly seq: number | null;
   /**
    * `LOG_UNREADABLE` an event is missing, altered or contradicts those before it; `BODY_MISSING` a body is missing or altered;
-   * `PIN_CORRUPT`; `JOURNAL_INCONSISTENT` intents and outcomes do not add up; `INDEX_INCONSISTENT` the record says something
+   * `PIN_CORRUPT`; `SKILL_NOT_IN_BUNDLE`; `JOURNAL_INCONSISTENT` intents and outcomes do not add up; `INDEX_INCONSISTENT` the record says something
    * else than the log; `ROW_ALTERED` a claim, late evidence or what was decided on recovery is altered or missing.
    */
   readonly code: (typeof problemCodes)[number];
@@ -134,10 +135,10 @@ async function pinProblems(stores: Stores, log: readonly Envelope[]): Promise<Pr
   const [first] = log;
   if (first?.type !== 'SessionStarted') return [];
   try {
-    await checkPin(stores, first.data.pin);
+    await checkStarted(stores, first.data);
     return [];
   } catch (error) {
-    if (!(error instanceof ApomeshError) || error.code !== 'PIN_CORRUPT') throw error;
+    if (!(error instanceof PinCorruptError || error instanceof SkillNotInBundleError)) throw error;
     return [{ seq: 0, code: error.code, message: error.message }];
   }
 }

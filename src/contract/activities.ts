@@ -85,10 +85,14 @@ export type AnswerResult = Reached &
 export interface DispatchInput extends DispatchId {
   /** The dispatch before this one was lost: strike its worker and raise the fence (W3). */
   readonly lost: boolean;
+  /** A worker before lacked a tool, for which the session is listed: one that has it takes it off the list. */
+  readonly listed?: boolean;
 }
 
 export interface CallInput extends DispatchInput {
   readonly call: string;
+  /** Its tool's name. */
+  readonly tool: string;
 }
 
 export interface AnswerInput {

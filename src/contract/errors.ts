@@ -2,6 +2,15 @@ import { ApplicationFailure } from '@temporalio/common';
 import { ApomeshError, type ErrorCode, LogUnreadableError, UnserializableValueError } from '../session/error.ts';
 import type { Json } from '../session/json.ts';
 
+export {
+  BundleTooLargeError,
+  FileInvalidError,
+  PinCorruptError,
+  SkillNotInBundleError,
+  ToolChangedError,
+  ToolMissingError,
+  VersionConflictError,
+} from './pin-errors.ts';
 export { ApomeshError, type ErrorCode, LogUnreadableError, UnserializableValueError };
 
 /** W4: the log holds a higher (resume, epoch) for the agent; the writer's work is dropped. */
@@ -69,84 +78,6 @@ export class AgentNotFoundError extends ApomeshError {
   readonly code = 'AGENT_NOT_FOUND';
   constructor(agent: string, available: readonly string[]) {
     super(`there is no agent ${agent}; there is ${available.join(', ') || 'none'}.`, { agent, available });
-  }
-}
-
-/** P1: this worker's code lacks a tool that the session was pinned with. */
-export class ToolMissingError extends ApomeshError {
-  readonly code = 'TOOL_MISSING';
-  constructor(tool: string) {
-    super(`this worker has no tool ${tool}, which the session was started with; deploy a worker that has it.`, {
-      tool,
-    });
-  }
-}
-
-/** P4: a pin is missing, truncated, undecodable or altered. */
-export class PinCorruptError extends ApomeshError {
-  readonly code = 'PIN_CORRUPT';
-  /** `digest` is the pin's, or that of a file of it. */
-  constructor(digest: string, why: string, agent: string | null = null, version: string | null = null) {
-    const of = agent === null ? '' : ` of ${agent}@${version}`;
-    super(
-      `the pin ${digest}${of} is ${why}; nothing is substituted. Restore it from what it was made of (\`apomesh publish ` +
-        'MANIFEST --verify`) or from a backup (`apomesh pins import FILE`), then go on.',
-      { digest, why, agent, version },
-    );
-  }
-}
-
-/** P2: an agent names a skill that there is none of, neither in the live catalog when it is sealed nor in its pin later. */
-export class SkillNotInBundleError extends ApomeshError {
-  readonly code = 'SKILL_NOT_IN_BUNDLE';
-  /** `digest` is the pin's; null where it is being sealed. */
-  constructor(
-    skill: string,
-    of: { readonly agent: string; readonly version: string; readonly digest: string | null },
-    available: readonly string[],
-  ) {
-    const where = of.digest === null ? 'the catalog' : `its pin ${of.digest}`;
-    const advice =
-      of.digest === null
-        ? 'Put it there (`apomesh skills put DIR`), or take it off the agent.'
-        : 'Publish a version that has it, and start that.';
-    super(
-      `${of.agent}@${of.version} has the skill ${skill}, and ${where} does not; there is ` +
-        `${available.join(', ') || 'none'}. ${advice}`,
-      { skill, ...of, available },
-    );
-  }
-}
-
-/** P2: the version was published with other bytes. */
-export class VersionConflictError extends ApomeshError {
-  readonly code = 'VERSION_CONFLICT';
-  constructor(agent: string, version: string, digest: string, other: string) {
-    super(
-      `${agent}@${version} is published as ${digest}, and this makes ${other}; a version never changes: publish this one ` +
-        'under another version.',
-      { agent, version, digest, other },
-    );
-  }
-}
-
-/** A skill's folder or a manifest that is not as it must be. `line` is null where it is about no line. */
-export class FileInvalidError extends ApomeshError {
-  readonly code = 'CONFIG_INVALID';
-  constructor(file: string, line: number | null, why: string) {
-    super(`${file}${line === null ? '' : `:${line}`}: ${why}`, { file, line, why });
-  }
-}
-
-/** What is to be sealed is over `limits.maxBundleBytes`. */
-export class BundleTooLargeError extends ApomeshError {
-  readonly code = 'BODY_TOO_LARGE';
-  constructor(what: string, bytes: number, limit: number) {
-    super(`${what} is ${bytes} bytes and the limit is ${limit}; leave files out, or raise limits.maxBundleBytes.`, {
-      what,
-      bytes,
-      limit,
-    });
   }
 }
 

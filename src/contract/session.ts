@@ -93,6 +93,8 @@ export interface SessionCarry {
   readonly slice: number;
   /** The latest dispatch was lost and not replaced yet. */
   readonly lost: boolean;
+  /** What no worker with the pinned tools has taken yet (`listed` of its next dispatch). */
+  readonly unfit?: readonly string[];
   readonly lastSeq: number;
   readonly spent: Spent;
   /** Dispatch `call` only. */

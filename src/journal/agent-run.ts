@@ -78,6 +78,11 @@ export class AgentRun {
     return this.#started.data.goal;
   }
 
+  /** Digest of the pin. */
+  get pin(): string {
+    return this.#started.data.pin.digest;
+  }
+
   get #started() {
     const started = this.log.transcript.started;
     if (!started) throw new SessionNotFoundError(this.id.session);
@@ -147,7 +152,7 @@ export class AgentRun {
   snapshot(source: SnapshotSource, state: LoopState): Entry[] {
     if (source === 'node' && !atBoundary(state)) return [];
     this.#ordinal = Math.max(this.#ordinal, this.transcript.snapshot?.ordinal ?? 0) + 1;
-    const body: SnapshotBody = { v: 1, definition: this.#started.data.pin.digest, loop: state };
+    const body: SnapshotBody = { v: 1, definition: this.pin, loop: state };
     const row = this.row('snapshots', 'snapshot', body);
     const { agent } = this.id;
     const data = { ordinal: this.#ordinal, source, node: state.node, ref: row.ref };

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallState } from '../agent/loop.ts';
+import { isSkillTool, type SkillToolName } from '../agent/skill-tools.ts';
 import type { Reconciled, ToolContext } from '../agent/tool.ts';
 import { FencedError, ToolMissingError } from '../contract/errors.ts';
 import type { Stores } from '../ports/store.ts';
@@ -22,6 +23,8 @@ export interface CallsOptions {
   readonly run: AgentRun;
   readonly stores: Pick<Stores, 'write'>;
   readonly tool: (name: string) => Tool | null;
+  /** Answers a call of a skill tool from the pin. What it throws is not told to the agent. */
+  readonly skill: (name: SkillToolName, args: Json) => Promise<{ outcome: 'ok' | 'error'; value: Json }>;
   /** Aborted when the work must stop: cancelled, or the dispatch counts as lost. */
   readonly signal: AbortSignal;
   /** The worker's shutdown (W5): from `released` on nothing is begun, from `drained` on what runs is told to stop. */
@@ -82,6 +85,7 @@ export class Calls {
       const { entries, result } = applyCall(this.#run, call);
       return this.#outcomes.complete(call, 'ok', result, entries);
     }
+    if (isSkillTool(call.tool)) return this.#readSkill(call, call.tool);
     const tool = this.#options.tool(call.tool);
     if (!tool) throw new ToolMissingError(call.tool);
     const args = await argumentsOf(this.#run, call);
@@ -89,6 +93,12 @@ export class Calls {
     const started = this.#startedBefore(call);
     if (started) return this.#settleDoubt(call, tool, args, started, answer);
     return this.#perform(call, tool, args);
+  }
+
+  async #readSkill(call: CallState, name: SkillToolName): Promise<void> {
+    if (this.#options.leaving.released.aborted) return;
+    const { outcome, value } = await this.#options.skill(name, await argumentsOf(this.#run, call));
+    return this.#outcomes.complete(call, outcome, value);
   }
 
   async #read(call: CallState, tool: Tool, args: Json): Promise<void> {

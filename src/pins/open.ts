@@ -51,13 +51,22 @@ export async function checkPin(store: Pick<PinStore, 'pin' | 'files'>, pin: Pin)
   try {
     for (let i = 0; i < files.length; i += FILES_AT_ONCE) await store.files(files.slice(i, i + FILES_AT_ONCE));
   } catch (error) {
-    if (!(error instanceof PinCorruptError)) throw error;
-    const { digest, why } = error.fields;
-    const what = files.find((file) => file.digest === digest)?.what ?? 'a file';
-    const says = `without ${what}, which is ${String(why)} (${String(digest)})`;
-    throw new PinCorruptError(pin.digest, says, pinned.name, pinned.version);
+    throw ofPin(error, (digest) => files.find((file) => file.digest === digest)?.what ?? 'a file', pin.digest, pinned);
   }
   return pinned;
+}
+
+/** What is wrong with a file, said of the pin that names it. `what` says for people which file. */
+export function ofPin(
+  error: unknown,
+  what: (digest: string) => string,
+  pin: string,
+  { name, version }: Pick<PinnedAgent, 'name' | 'version'>,
+): unknown {
+  if (!(error instanceof PinCorruptError)) return error;
+  const digest = String(error.fields['digest']);
+  const says = `without ${what(digest)}, which is ${String(error.fields['why'])} (${digest})`;
+  return new PinCorruptError(pin, says, name, version);
 }
 
 /** A file that a pin names; `what` says for people which. */

@@ -1,4 +1,5 @@
 import type { PinnedAgent, PinnedTool } from '../agent/shape.ts';
+import { skillToolNames } from '../agent/skill-tools.ts';
 import { PinCorruptError, SkillNotInBundleError } from '../contract/errors.ts';
 import { keepSealed } from '../pins/keep.ts';
 import { filesOf, loadPin } from '../pins/open.ts';
@@ -70,7 +71,7 @@ export class Agents {
   /** Seals an agent with its tools and skills as they are now. Nothing is stored. */
   async seal(agent: ResolvedAgent): Promise<Sealed> {
     const roles: [string | null, ResolvedRole][] = [[null, agent], ...Object.entries(agent.roles)];
-    const tools = await this.#toolsOf(roles.map(([, role]) => role.tools));
+    const tools = await this.#toolsOf(roles.map(([, role]) => toolNamesOf(role)));
     const skills = await skillsOf(this.#catalog, agent, [...new Set(roles.flatMap(([, role]) => role.skills))]);
     const parts = roles.map(([name, role], i): [string | null, Parts] => [
       name,
@@ -90,6 +91,10 @@ export class Agents {
     return described;
   }
 }
+
+/** With skills go the tools that read them. */
+const toolNamesOf = ({ tools, skills }: ResolvedRole): readonly string[] =>
+  skills.length === 0 ? tools : [...tools, ...skillToolNames];
 
 /** A published bundle, which no sweep takes from now on. @throws {PinCorruptError} where a part of it is missing. */
 async function openPublished(stores: AgentStores, { name, version, digest }: PublishedEntry): Promise<PinnedAgent> {

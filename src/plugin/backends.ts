@@ -1,7 +1,7 @@
 import { ConfigInvalidError } from '../contract/errors.ts';
-import { checkPin as checkSealed } from '../pins/open.ts';
+import { checkComposed } from '../pins/compose.ts';
 import type { Stores } from '../ports/store.ts';
-import type { Pin } from '../session/envelopes.ts';
+import type { EnvelopeOf } from '../session/envelopes.ts';
 import { mongoStores } from '../stores/mongo/stores.ts';
 import { Agents } from './agents.ts';
 import type { MongoConfig, ResolvedConfig } from './config.ts';
@@ -33,7 +33,15 @@ export function openStores(config: Pick<ResolvedConfig, 'mongo'> | null, given: 
   }
 }
 
-/** Checks that a pin is there with all its files, whole and of a form that this release opens. @throws {PinCorruptError} (P4) */
-export async function checkPin(stores: Pick<Stores, 'pin' | 'files'>, pin: Pin): Promise<void> {
-  await checkSealed(stores, pin);
+/**
+ * Checks that what a session was started with is there whole, every file of its skills included, and of a form that this release
+ * opens (P4).
+ *
+ * @throws {PinCorruptError} {@link SkillNotInBundleError}
+ */
+export async function checkStarted(
+  stores: Pick<Stores, 'pin' | 'files'>,
+  started: Pick<EnvelopeOf<'SessionStarted'>['data'], 'pin' | 'shape'>,
+): Promise<void> {
+  await checkComposed(stores, started);
 }

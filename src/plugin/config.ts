@@ -3,8 +3,9 @@ import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { Duration } from '@temporalio/common';
 import type { z } from 'zod';
 import type { AgentDefinition } from '../agent/agent.ts';
+import { builtInTools } from '../agent/built-in.ts';
 import type { McpServerDefinition } from '../agent/mcp.ts';
-import { isOrchestratorTool } from '../agent/orchestrator.ts';
+import { isSkillTool } from '../agent/skill-tools.ts';
 import type { ToolDefinition } from '../agent/tool.ts';
 import { ConfigInvalidError } from '../contract/errors.ts';
 import { createModels, type ModelProvider, type Price } from '../models/models.ts';
@@ -122,7 +123,7 @@ function crossCheck(config: ResolvedConfig): Problem[] {
   };
   for (const [i, tool] of config.tools.entries()) {
     attempt(null, () => zodTool(tool));
-    if (isOrchestratorTool(tool.name))
+    if (builtInTools.has(tool.name))
       problems.push({ field: `tools[${i}].name`, why: `${tool.name} is a tool of apomesh's own; rename yours` });
     const first = config.tools.findIndex(({ name }) => name === tool.name);
     if (first < i) problems.push({ field: `tools[${i}].name`, why: `${tool.name} is tools[${first}] too; rename one` });
@@ -159,7 +160,9 @@ function toolProblems(field: string, agent: ResolvedRole, { tools, mcp }: Resolv
   const servers = Object.keys(mcp).map((server) => `${server}/*`);
   const available = [...own, ...servers];
   return agent.tools.flatMap((name, i) => {
-    if (available.includes(name) || isOrchestratorTool(name) || (servers.length > 0 && !name.endsWith('/*'))) return [];
+    if (isSkillTool(name) && agent.skills.length === 0)
+      return [{ field: `${field}.tools[${i}]`, why: `${name} is for agents with skills; name some in skills` }];
+    if (available.includes(name) || builtInTools.has(name) || (servers.length > 0 && !name.endsWith('/*'))) return [];
     return [
       { field: `${field}.tools[${i}]`, why: `there is no tool ${name}; there is ${available.join(', ') || 'none'}` },
     ];

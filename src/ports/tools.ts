@@ -40,9 +40,9 @@ export interface Tool {
 
 /** The tools of a worker. */
 export interface Tools {
-  /** Names of all tools of this worker, the orchestrator tools apart. */
+  /** Names of all tools of this worker, the platform's own apart. */
   readonly names: readonly string[];
-  /** A tool of this worker, or an orchestrator tool, which all have; null where there is none. */
+  /** A tool of this worker, or one of the platform's own, which all have; null where there is none. */
   tool(name: string): Tool | null;
   /** Resolves an agent's tool list (`server/*` expanded), in order, each once. @throws {ConfigInvalidError} naming what is missing. */
   resolve(names: readonly string[]): readonly Tool[];

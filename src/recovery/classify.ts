@@ -1,9 +1,9 @@
-import { LogUnreadableError, PinCorruptError } from '../contract/errors.ts';
+import { LogUnreadableError, PinCorruptError, SkillNotInBundleError } from '../contract/errors.ts';
 import type { Finding } from '../contract/recovery.ts';
-import { checkPin } from '../pins/open.ts';
+import { checkComposed, compose } from '../pins/compose.ts';
 import type { Stores } from '../ports/store.ts';
 import type { WorkflowState, Workflows } from '../ports/workflows.ts';
-import type { Envelope, Pin } from '../session/envelopes.ts';
+import type { Envelope } from '../session/envelopes.ts';
 import { evolve, fold } from '../session/fold.ts';
 import { idleResumes, MAX_IDLE_RESUMES, type RecoveryClass } from '../session/recovery.ts';
 import { empty, type SessionView } from '../session/view.ts';
@@ -86,8 +86,12 @@ async function ofLost(
   const [first] = log;
   if (log.length === 1 && workflow === null && first && now() - Date.parse(first.at) < STARTING_MS)
     return ['live', 'it is being started'];
-  if (sideEffects > 0) return ['side-effects', `it has ${sideEffects} side effects, so a person decides`];
-  const fault = await pinFault(stores, bootstrap.pin);
+  if (sideEffects > 0) {
+    const fault = await faultOf(() => compose(stores, bootstrap));
+    const too = fault === null ? '' : `; ${fault}`;
+    return ['side-effects', `it has ${sideEffects} side effects, so a person decides${too}`];
+  }
+  const fault = await faultOf(() => checkComposed(stores, bootstrap));
   if (fault !== null) return ['pin', fault];
   const idle = idleResumes(log);
   if (idle >= MAX_IDLE_RESUMES) return ['failing', `it was resumed ${idle} times without a new checkpoint`];
@@ -102,14 +106,14 @@ async function closedBy(stores: Stores, session: string, workflow: WorkflowState
   return listed?.class === 'closed' ? listed.why : null;
 }
 
-/** What is wrong with a pin, or null (P4). */
-async function pinFault(stores: Stores, pin: Pin): Promise<string | null> {
+/** What is wrong with a pin, or null (P4): of one that a person sees to anyway, its files apart. */
+async function faultOf(check: () => Promise<unknown>): Promise<string | null> {
   try {
-    await checkPin(stores, pin);
+    await check();
     return null;
   } catch (error) {
-    if (!(error instanceof PinCorruptError)) throw error;
-    return error.message;
+    if (error instanceof PinCorruptError || error instanceof SkillNotInBundleError) return error.message;
+    throw error;
   }
 }
 

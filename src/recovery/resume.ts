@@ -8,7 +8,7 @@ import {
   UsageError,
 } from '../contract/errors.ts';
 import type { Resuming } from '../contract/recovery.ts';
-import { checkPin } from '../pins/open.ts';
+import { checkComposed } from '../pins/compose.ts';
 import { bodyDigest } from '../session/digest.ts';
 import { fold } from '../session/fold.ts';
 import type { SessionView } from '../session/view.ts';
@@ -30,7 +30,7 @@ export interface StartedResume {
  * the first act of that is to claim the resume on the log.
  *
  * @throws {SessionLiveError} where another was faster.
- * @throws {PinCorruptError} nothing is started without the pin (P4).
+ * @throws {PinCorruptError} {@link SkillNotInBundleError} nothing is started without the pin (P4).
  */
 export async function startResume(
   { stores, workflows }: Ground,
@@ -39,8 +39,8 @@ export async function startResume(
 ): Promise<StartedResume> {
   const { session, bootstrap, resumes } = view;
   if (bootstrap === null) throw new NoBootstrapError(session);
-  const { root, goal, pin, taskQueue } = bootstrap;
-  const pinned = await checkPin(stores, pin);
+  const { root, goal, taskQueue } = bootstrap;
+  const pinned = await checkComposed(stores, bootstrap);
   const [first] = await stores.read(session, 0, 1);
   const resume = resumes + 1;
   const runId = await workflows.start(

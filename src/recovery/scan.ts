@@ -35,7 +35,7 @@ export async function scanPage(ground: Ground, options: ScanOptions): Promise<st
   const { stores } = ground;
   const sessions = await stores.unfinished({ limit, ...(after !== null && { after }) });
   const next = sessions.length < limit ? null : (sessions.at(-1) ?? null);
-  const listed = dryRun ? new Map<string, RecoverableEntry>() : await listedBetween(stores, after, next);
+  const listed = await listedBetween(stores, after, next);
   for (let i = 0; i < sessions.length; i += AT_ONCE) {
     signal?.throwIfAborted();
     const some = sessions.slice(i, i + AT_ONCE);
@@ -43,7 +43,7 @@ export async function scanPage(ground: Ground, options: ScanOptions): Promise<st
       if (finding) await options.onFound?.(finding);
   }
   const open = new Set(sessions);
-  for (const session of listed.keys()) if (!open.has(session)) await stores.unlist(session);
+  if (!dryRun) for (const session of listed.keys()) if (!open.has(session)) await stores.unlist(session);
   return next;
 }
 
@@ -68,9 +68,18 @@ async function seeTo(
 ): Promise<Finding | null> {
   const examined = await examine(ground, session);
   if (examined === null) return null;
-  const acted = options.dryRun ? examined : await act(ground, examined, listed.get(session), options);
+  const entry = listed.get(session);
+  if (isUnfit(examined, entry)) return { session, class: 'pin', why: entry.why };
+  const acted = options.dryRun ? examined : await act(ground, examined, entry, options);
   return { session, class: acted.class, why: acted.why };
 }
+
+/**
+ * A live session that a worker listed because it cannot be run there as it was pinned: it stays listed until it is dispatched to one
+ * where it can, which takes it off the list.
+ */
+const isUnfit = (examined: Examined, listed: RecoverableEntry | undefined): listed is RecoverableEntry =>
+  examined.class === 'live' && listed?.class === 'pin';
 
 async function act(
   ground: Ground,

@@ -1,11 +1,11 @@
+import { builtInTools } from '../agent/built-in.ts';
 import type { McpServerDefinition } from '../agent/mcp.ts';
-import { isOrchestratorTool } from '../agent/orchestrator.ts';
 import type { PinnedTool } from '../agent/shape.ts';
 import type { ToolDefinition } from '../agent/tool.ts';
 import { ConfigInvalidError } from '../contract/errors.ts';
 import type { Tool, Tools } from '../ports/tools.ts';
+import { offeredBuiltIn } from './built-in.ts';
 import { type McpTools, mcpTools } from './mcp.ts';
-import { builtInTools } from './orchestrator.ts';
 import { zodTool } from './zod.ts';
 
 /** What a config says of tools. */
@@ -60,7 +60,7 @@ function neededServers(
 ): Readonly<Record<string, McpServerDefinition>> {
   const own = new Set(tools.map((tool) => tool.name));
   const servers = names.map(serverOf);
-  if (names.some((name, i) => servers[i] === null && !own.has(name) && !isOrchestratorTool(name))) return mcp;
+  if (names.some((name, i) => servers[i] === null && !own.has(name) && !builtInTools.has(name))) return mcp;
   return Object.fromEntries(Object.entries(mcp).filter(([server]) => servers.includes(server)));
 }
 
@@ -69,7 +69,7 @@ const serverOf = (name: string): string | null => (name.endsWith('/*') ? name.sl
 
 class Toolset implements Tools {
   readonly #tools = new Map<string, Tool>();
-  readonly #builtIn = new Map(builtInTools().map((tool) => [tool.name, tool]));
+  readonly #builtIn = new Map(offeredBuiltIn().map((tool) => [tool.name, tool]));
   readonly #servers: McpTools;
 
   constructor(own: readonly Tool[], servers: McpTools) {

@@ -11,14 +11,14 @@ import type { SessionState } from '../state.ts';
  */
 export async function runCalls(state: SessionState, calls: readonly CallRequest[]): Promise<readonly CallResult[]> {
   const { lost } = state;
-  const under = calls.map((call) => ({ ...state.nextDispatch(), lost, call }));
+  const under = calls.map((call) => ({ call, dispatch: { ...state.nextDispatch(), lost } }));
   const results = await Promise.all(
-    under.map(({ call, ...dispatch }) => {
+    under.map(({ call: { call, tool, taskQueue }, dispatch }) => {
       const activities = driving(state.input.heartbeatTimeoutMs, {
-        summary: `callTool ${call.tool}`,
-        ...(call.taskQueue === null ? {} : elsewhere(state, call.taskQueue)),
+        summary: `callTool ${tool}`,
+        ...(taskQueue === null ? {} : elsewhere(state, taskQueue)),
       });
-      return attempt(state, () => activities.callTool({ ...dispatch, call: call.call }));
+      return attempt(state, `callTool ${tool}`, (under) => activities.callTool({ ...under, call, tool }), dispatch);
     }),
   );
   const known = results.filter((result) => result !== undefined);

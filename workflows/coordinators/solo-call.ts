@@ -28,7 +28,7 @@ async function turn(state: SessionState, loop: LoopState): Promise<Driven | null
       const activities = driving(state.input.heartbeatTimeoutMs, {
         summary: `generate ${state.input.agent} ${action.node}`,
       });
-      const result = await attempt(state, () => activities.generate(state.nextDispatch()));
+      const result = await attempt(state, 'generate', (dispatch) => activities.generate(dispatch));
       if (!result) return null;
       state.reach(result);
       return followGeneration(state, loop, result);

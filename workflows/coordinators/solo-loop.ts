@@ -14,7 +14,7 @@ export async function driveByLoop(state: SessionState): Promise<Driven> {
   for (;;) {
     await breathe(state);
     const activities = driving(heartbeatTimeoutMs, { summary: `dispatchAgent ${agent}` });
-    const result = await attempt(state, () => activities.dispatchAgent(state.nextDispatch()));
+    const result = await attempt(state, 'dispatchAgent', (dispatch) => activities.dispatchAgent(dispatch));
     if (result) state.reach(result);
     const driven = result && (await follow(state, result));
     if (driven) return driven;

@@ -38,6 +38,7 @@ async function dispatch(on: Stores, epoch = 0): Promise<{ run: AgentRun; calls: 
     run,
     stores: on,
     tool: () => null,
+    skill: () => Promise.reject(new Error('it has no skills')),
     signal: never,
     leaving,
     graceMs: 0,

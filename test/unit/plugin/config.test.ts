@@ -128,6 +128,7 @@ describe('parseConfig', () => {
       'tools[0].name',
       /rename/,
     ],
+    ['a tool that reads skills, without skills', withAgent({ tools: ['load_skill'] }), 'agents[0].tools[0]', /skills/],
     ['a tool with a time-out of no length', { tools: [{ ...tool, timeout: 'x' }] }, 'tools[0].timeout', /30 seconds/],
     [
       'a server with a name that cannot stand in server/*',
