@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -73,6 +74,7 @@ const startWorker = async (): Promise<Running> => {
   expect(JSON.parse(await started.line(/taskQueue/))).toMatchObject({ taskQueue: queue });
   return started;
 };
+const untilWaiting = (mark: string) => until('the tool runs', () => existsSync(join(cwd, mark)));
 const pausesOf = async (id: string): Promise<Pause[]> =>
   until('it waits', async () => {
     const pauses = jsonOf<Pause[]>(await run('pauses', id, '--json'));
@@ -194,12 +196,7 @@ describe('a session that does not go well', () => {
     await startSession(id, goalOf(call('wait', { mark: id }), call('save', { text: 'after' })));
     const tail = start(['tail', id], { cwd });
     await tail.line(/GenerationCompleted/);
-    await until('the tool runs', () =>
-      readFile(join(cwd, id)).then(
-        () => true,
-        () => false,
-      ),
-    );
+    await untilWaiting(id);
     worker.kill('SIGKILL');
     await worker.ended;
     worker = await startWorker();
@@ -223,12 +220,7 @@ describe('a session that does not go well', () => {
   it('is cancelled, and its tools with it', async () => {
     const id = unique('s');
     await startSession(id, goalOf(call('wait', { mark: id })));
-    await until('the tool runs', () =>
-      readFile(join(cwd, id)).then(
-        () => true,
-        () => false,
-      ),
-    );
+    await untilWaiting(id);
     expect(await run('cancel', id, '--reason', 'enough')).toMatchObject({ exit: 0 });
     const ran = await run('output', id, '--json');
     expect(ran.exit).toBe(1);
