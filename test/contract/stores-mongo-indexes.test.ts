@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Db, MongoClient } from 'mongodb';
 import { listSessions } from '../../src/client/list.ts';
+import { verifySession } from '../../src/client/verify.ts';
 import type { Stores } from '../../src/ports/store.ts';
 import { mongoStores } from '../../src/stores/mongo/stores.ts';
 import { until } from '../support/until.ts';
@@ -37,6 +38,12 @@ const lists = async (from: Stores = stores) => ({
   sessions: await listSessions(from, {}),
   unfinished: await from.unfinished({ limit: 100 }),
 });
+
+/** What is wrong with a session that was begun with no bodies and no pin. */
+async function found(session: string): Promise<string[]> {
+  const { problems } = await verifySession(stores, session);
+  return problems.map(({ code }) => code).filter((code) => code !== 'BODY_MISSING' && code !== 'PIN_CORRUPT');
+}
 
 const drop = (...names: string[]) => Promise.all(names.map((name) => db.collection(name).drop()));
 
@@ -111,6 +118,20 @@ describe('stores: indexes in mongo', () => {
     const data = { failCommands: ['aggregate'], appName, errorCode: 91 };
     await admin.db('admin').command({ configureFailPoint: 'failCommand', mode: { times: 2 }, data });
     await expect(stores.prepare()).rejects.toMatchObject({ code: 'STORE_UNREACHABLE' });
+    expect(await lists()).toEqual(before);
+  });
+
+  it('F6: what was altered of both is put right by hand', async () => {
+    const before = await lists();
+    const [first] = before.sessions.filter(({ endedAt }) => endedAt !== null);
+    const session = first?.session ?? '';
+    for (const change of [{ event: 'other' }, { session: 'other' }, { at: time(50) }]) {
+      await db.collection('sessions').updateOne({ session }, { $set: change });
+      await db.collection<{ _id: string }>('completed').updateOne({ _id: session }, { $unset: { reason: '' } });
+      expect(await found(session)).toEqual(['INDEX_INCONSISTENT', 'INDEX_INCONSISTENT']);
+      await stores.rebuildIndexes();
+      expect(await found(session)).toEqual([]);
+    }
     expect(await lists()).toEqual(before);
   });
 

@@ -14,9 +14,9 @@ export const DUPLICATE_KEY = 11_000;
 /** What no waiting changes: unauthorized, wrong credentials (MongoDB's and Atlas's), no such command. */
 const REFUSALS = new Set<unknown>([13, 18, 8000, 59]);
 
-/** Not the primary (any more), shutting down, network trouble between nodes, out of time. */
+/** Not the primary (any more), shutting down, network trouble between nodes, no majority, out of time. */
 const TRANSIENT = new Set<unknown>([
-  6, 7, 50, 89, 91, 134, 189, 262, 317, 358, 384, 9001, 10_058, 10_107, 11_600, 11_602, 13_435, 13_436,
+  6, 7, 50, 64, 89, 91, 134, 189, 262, 317, 358, 384, 9001, 10_058, 10_107, 11_600, 11_602, 13_435, 13_436,
 ]);
 
 /** What Node says of a connection that the other side has ended, which the driver at times passes on as it is. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Collection, MongoBulkWriteError, MongoServerError } from 'mongodb';
+import { type AnyBulkWriteOperation, type Collection, MongoServerError } from 'mongodb';
 import { collection, type EventDoc, type SessionDoc } from './collections.ts';
 import type { Mongo } from './connect.ts';
 import { DUPLICATE_KEY } from './errors.ts';
@@ -59,7 +59,7 @@ export class SessionIndex {
   }
 
   /**
-   * Enters every session on the log that is not entered. Any number of processes may do so at once, while others start
+   * Enters every session on the log that is not entered as it should be. Any number of processes may do so at once, while others start
    * sessions. Where the index is dropped meanwhile, it is not whole.
    */
   rebuild(): Promise<void> {
@@ -79,11 +79,7 @@ export class SessionIndex {
   async #sign(): Promise<string> {
     const maker = randomUUID();
     const add = () => this.#marks.updateOne({ _id: WHOLE }, { $addToSet: { makers: maker } }, { upsert: true });
-    // The second time, what another has put there in between is there.
-    await add().catch((error: unknown) => {
-      if (!(error instanceof MongoServerError && error.code === DUPLICATE_KEY)) throw error;
-      return add();
-    });
+    await again(add);
     return maker;
   }
 
@@ -116,17 +112,19 @@ export class SessionIndex {
       entries.push(sessionDoc({ session, at: typeof at === 'string' ? at : UNKNOWN, _id: event }));
     }
     if (entries.length === 0) return;
-    try {
-      await this.#entries.insertMany(entries, { ordered: false });
-    } catch (error) {
-      if (!isThereAlready(error)) throw error;
-    }
+    await again(() => this.#entries.bulkWrite(entries.map(replacing), { ordered: false }));
   }
 }
 
-/** Whether nothing but what was there already kept a document from being written. */
-function isThereAlready(error: unknown): boolean {
-  if (!(error instanceof MongoBulkWriteError) || error.result.getWriteConcernError() !== undefined) return false;
-  const errors = Array.isArray(error.writeErrors) ? error.writeErrors : [error.writeErrors];
-  return errors.every(({ code }) => code === DUPLICATE_KEY);
+/** Also where an entry was altered. */
+const replacing = ({ _id, ...replacement }: SessionDoc): AnyBulkWriteOperation<SessionDoc> => ({
+  replaceOne: { filter: { _id }, replacement, upsert: true },
+});
+
+/** The second time, what another has put there in between is there. */
+function again<T>(put: () => Promise<T>): Promise<T> {
+  return put().catch((error: unknown) => {
+    if (!(error instanceof MongoServerError && error.code === DUPLICATE_KEY)) throw error;
+    return put();
+  });
 }
