@@ -1,6 +1,7 @@
 import { SessionLiveError } from '../contract/errors.ts';
 import { addCounts, type Finding, type FindingCounts } from '../contract/recovery.ts';
 import type { RecoverableEntry, RecoveryIndex } from '../ports/store.ts';
+import { completedOf } from '../session/completed.ts';
 import { isListed } from '../session/recovery.ts';
 import { type Examined, examine, type Ground } from './classify.ts';
 import { startResume } from './resume.ts';
@@ -10,7 +11,7 @@ export interface ScanOptions {
   readonly dryRun?: boolean;
   /** Goes on after this session. Default: from the start. */
   readonly after?: string | null;
-  /** Sessions of one page. Default 200. */
+  /** Sessions of one page. Default 1,000. */
   readonly limit?: number;
   /** Heartbeat threshold that a resumed session runs with, in milliseconds. */
   readonly heartbeatTimeoutMs: number;
@@ -19,7 +20,7 @@ export interface ScanOptions {
   readonly signal?: AbortSignal;
 }
 
-const PAGE = 200;
+const PAGE = 1_000;
 
 /** Sessions looked at together. */
 const AT_ONCE = 8;
@@ -109,11 +110,9 @@ async function act(
 
 /** Writes the completed record that a terminal session lacks (F6). */
 async function mend({ stores }: Ground, { session, view }: Examined): Promise<void> {
-  const root = view.root === null ? undefined : view.agents[view.root];
   const [last] = await stores.read(session, view.lastSeq, 1);
-  if (root === undefined || last === undefined) return;
-  const { reason, lastSeq } = view;
-  await stores.write([{ into: 'completed', session, phase: root.phase, reason, lastSeq, at: last.at }]);
+  const record = completedOf(view, last);
+  if (record !== null) await stores.write([{ into: 'completed', ...record }]);
 }
 
 /** What is listed after one session, up to another; to the end where that is null. */
