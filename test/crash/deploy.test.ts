@@ -26,9 +26,6 @@ it(
         expect(await expectWhole(stage, followed, work)).toBe(0);
         const types = followed.seen.map(({ type }) => type);
         expect(types).not.toContain('PauseRaised');
-        expect(types.filter((type) => type === 'ToolCallStarted')).toHaveLength(
-          new Set(linesOf(stage.folder, followed.session.id).map(({ key }) => key)).size,
-        );
         releases.push(...followed.seen.flatMap(({ type, data }) => (type === 'AgentSnapshot' ? [data.source] : [])));
       }
       expect(releases).toContain('release');

@@ -36,7 +36,8 @@ export class Deeds {
   traces(id: string): readonly Trace[] {
     const file = join(this.folder, id);
     if (!existsSync(file)) return [];
-    const lines = readFileSync(file, 'utf8').trim().split('\n');
+    // What is being written just now has no end yet.
+    const lines = readFileSync(file, 'utf8').split('\n').slice(0, -1);
     return lines.map((line) => JSON.parse(line) as Trace);
   }
 
