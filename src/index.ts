@@ -1,4 +1,11 @@
-export { type AgentDefinition, type Budget, type DispatchMode, defineAgent } from './agent/agent.ts';
+export {
+  type AgentDefinition,
+  type AgentManifest,
+  type Budget,
+  type DispatchMode,
+  defineAgent,
+  type RoleDefinition,
+} from './agent/agent.ts';
 export type { McpServerDefinition } from './agent/mcp.ts';
 export {
   defineTool,
@@ -23,11 +30,9 @@ export {
   ApomeshError,
   BodyMissingError,
   BodyTooLargeError,
-  BundleTooLargeError,
   ConfigInvalidError,
   type ErrorCode,
   FencedError,
-  FileInvalidError,
   InvalidAnswerError,
   InvalidToolInputError,
   LogUnreadableError,
@@ -38,7 +43,6 @@ export {
   SessionNotFoundError,
   SessionStuckError,
   SessionTerminalError,
-  SkillNotInBundleError,
   StoreUnreachableError,
   TemporalUnreachableError,
   ToolChangedError,
@@ -47,14 +51,25 @@ export {
   UnknownPauseError,
   UnserializableValueError,
   UsageError,
-  VersionConflictError,
   WorkerShutdownError,
 } from './contract/errors.ts';
+export {
+  BundleTooLargeError,
+  FileInvalidError,
+  SkillNotFoundError,
+  SkillNotInBundleError,
+  VersionConflictError,
+} from './contract/pin-errors.ts';
 export type { Finding } from './contract/recovery.ts';
 export { draw, randomOf, sessionSeed, stepSeed, uuidOf } from './determinism/randomness.ts';
 export { scriptedModel } from './models/scripted.ts';
+export type { Bundles, GcOptions, Imported, Swept } from './plugin/bundles.ts';
 export { type ApomeshConfig, defineConfig } from './plugin/config.ts';
 export { ApomeshPlugin, type ApomeshPluginOptions } from './plugin/plugin.ts';
+export type { AgentVersion, Change, Publication, Publishing } from './plugin/publishing.ts';
+export type { PutSkill, Skills } from './plugin/skills.ts';
+export type { PublishedEntry, SealedEntry } from './ports/pins.ts';
+export type { Skill, SkillEntry } from './ports/skills.ts';
 export type { RecoverableEntry, Stores } from './ports/store.ts';
 export { canonicalJson } from './session/canonical-json.ts';
 export { bodyDigest } from './session/digest.ts';

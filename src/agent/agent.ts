@@ -47,6 +47,13 @@ export interface AgentDefinition<Output extends z.ZodType = z.ZodType> extends R
   readonly roles?: Readonly<Record<string, RoleDefinition>>;
 }
 
+/** An agent to publish: as one of a config, with a version, and an output shape that may be a JSON schema. */
+export interface AgentManifest extends Omit<AgentDefinition, 'version' | 'output' | 'roles'> {
+  readonly version: string;
+  readonly output?: z.ZodType | JsonObject;
+  readonly roles?: Readonly<Record<string, Omit<RoleDefinition, 'output'> & Pick<AgentManifest, 'output'>>>;
+}
+
 /** Defines an agent. A mistake in it is reported when the config is loaded, naming the field. */
 export function defineAgent<Output extends z.ZodType>(agent: AgentDefinition<Output>): AgentDefinition<Output> {
   return agent;

@@ -2,7 +2,7 @@ import { Client, Connection } from '@temporalio/client';
 import { Recovery } from '../client/recovery.ts';
 import { Sessions } from '../client/sessions.ts';
 import { Temporal } from '../client/temporal.ts';
-import { openStores } from '../plugin/backends.ts';
+import { type Catalogs, openCatalogs, openStores } from '../plugin/backends.ts';
 import type { ResolvedConfig } from '../plugin/config.ts';
 import { findConfig, loadConfig } from '../plugin/load-config.ts';
 import type { Common } from './options.ts';
@@ -34,7 +34,7 @@ async function anyConfig(options: Common): Promise<ResolvedConfig | null> {
  */
 export async function withSessions<T>(
   options: Common,
-  work: (sessions: Sessions, recovery: Recovery) => Promise<T>,
+  work: (sessions: Sessions, recovery: Recovery, catalogs: Catalogs) => Promise<T>,
   { needsConfig = false }: { needsConfig?: boolean } = {},
 ): Promise<T> {
   const config = needsConfig ? await configOf(options) : await anyConfig(options);
@@ -43,7 +43,9 @@ export async function withSessions<T>(
   const connection = Connection.lazy({ address });
   try {
     const temporal = new Temporal(new Client({ connection, namespace }));
-    return await work(new Sessions(temporal, stores, config), new Recovery(temporal, stores, config));
+    const catalogs = openCatalogs(config, stores);
+    const sessions = new Sessions(temporal, stores, config, catalogs.agents);
+    return await work(sessions, new Recovery(temporal, stores, config), catalogs);
   } finally {
     await Promise.all([stores.close(), connection.close()]);
   }

@@ -13,6 +13,7 @@ const EXIT: Partial<Record<ErrorCode, ExitCode>> = {
   BODY_TOO_LARGE: 2,
   SESSION_NOT_FOUND: 3,
   AGENT_NOT_FOUND: 3,
+  SKILL_NOT_FOUND: 3,
   UNKNOWN_PAUSE: 3,
   SESSION_LIVE: 4,
   SESSION_TERMINAL: 4,

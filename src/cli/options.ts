@@ -24,3 +24,17 @@ export function count(text: string): number {
   if (/^\d+$/.test(text) && Number.isSafeInteger(value)) return value;
   throw new InvalidArgumentError('give a whole number from 0 on.');
 }
+
+/** Adds a command to a program or to a group of commands; what it does is loaded when it is called, so that others start without it. */
+export const adder =
+  (parent: Command, done: (exit: number) => void) =>
+  <Options extends Common>(
+    usage: string,
+    description: string,
+    action: (options: Options, ...words: string[]) => Promise<number>,
+  ): Command =>
+    withCommon(parent.command(usage).description(description)).action(async (...given: unknown[]) => {
+      const command = given.at(-1) as Command;
+      const words = given.slice(0, -2).flat() as string[];
+      done(await action(command.optsWithGlobals<Options>(), ...words));
+    });

@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import { Command, CommanderError, Option } from 'commander';
 import type { ListOptions } from '../client/list.ts';
 import { effectModes } from '../contract/recovery.ts';
+import { addCatalogCommands } from './catalog-commands.ts';
 import type { AnswerCommand } from './commands/answer.ts';
 import type { CancelCommand } from './commands/cancel.ts';
 import type { DevCommand } from './commands/dev.ts';
@@ -12,7 +13,7 @@ import type { StartCommand } from './commands/start.ts';
 import type { TailCommand } from './commands/tail.ts';
 import type { WorkerCommand } from './commands/worker.ts';
 import { fail } from './failure.ts';
-import { type Common, count, withCommon } from './options.ts';
+import { adder, type Common, count, withCommon } from './options.ts';
 import { bearWithClosedPipes, flushed } from './terminal.ts';
 
 /** Runs the command line and ends the process with the exit code that goes with what came of it. */
@@ -58,18 +59,7 @@ function build(done: (exit: number) => void): Command {
     .showSuggestionAfterError()
     .configureHelp({ showGlobalOptions: false });
 
-  /** Adds a command; what it does is loaded when it is called, so that others start without it. */
-  const add = <Options extends Common>(
-    usage: string,
-    description: string,
-    action: (options: Options, ...words: string[]) => Promise<number>,
-  ): Command =>
-    withCommon(program.command(usage).description(description)).action(async (...given: unknown[]) => {
-      const command = given.at(-1) as Command;
-      const words = given.slice(0, -2) as string[];
-      done(await action(command.optsWithGlobals<Options>(), ...words));
-    });
-
+  const add = adder(program, done);
   add<DevCommand>(
     'dev',
     'start what is missing (Temporal, MongoDB) and a worker; Ctrl-C stops what was started',
@@ -156,6 +146,7 @@ function build(done: (exit: number) => void): Command {
   add('verify <session>', "check a session's log, bodies, pin and journal", async (options, session = '') =>
     (await import('./commands/verify.ts')).verify(session, options),
   );
+  addCatalogCommands(program, done);
   return program;
 }
 

@@ -1,7 +1,10 @@
 import type { Client } from '@temporalio/client';
-import { openStores } from '../plugin/backends.ts';
+import { openCatalogs, openStores } from '../plugin/backends.ts';
+import type { Bundles } from '../plugin/bundles.ts';
 import { type ApomeshConfig, type MongoConfig, parseConfig } from '../plugin/config.ts';
 import type { ApomeshPlugin } from '../plugin/plugin.ts';
+import type { Publishing } from '../plugin/publishing.ts';
+import type { Skills } from '../plugin/skills.ts';
 import type { Stores } from '../ports/store.ts';
 import { Recovery } from './recovery.ts';
 import { Sessions } from './sessions.ts';
@@ -23,6 +26,12 @@ export class ApomeshClient {
   readonly sessions: Sessions;
   /** Finding and taking up sessions that were lost. */
   readonly recovery: Recovery;
+  /** Publishing agents, and looking at what is published. */
+  readonly agents: Publishing;
+  /** The live catalog of skills. */
+  readonly skills: Skills;
+  /** Backups and housekeeping of what sessions are pinned to. */
+  readonly pins: Bundles;
   readonly #opened: Stores | null;
 
   /** Connects to nothing yet. @throws {ConfigInvalidError} */
@@ -33,7 +42,11 @@ export class ApomeshClient {
     const used = stores ?? opened();
     this.#opened = stores !== undefined || (mongo === undefined && plugin?.hasOwnStores) ? null : used;
     const temporal = new Temporal(client);
-    this.sessions = new Sessions(temporal, used, resolved);
+    const { agents, publishing, skills, bundles } = openCatalogs(resolved, used);
+    this.sessions = new Sessions(temporal, used, resolved, agents);
+    this.agents = publishing;
+    this.skills = skills;
+    this.pins = bundles;
     this.recovery = new Recovery(temporal, used, resolved);
   }
 

@@ -1,7 +1,7 @@
-import { UsageError } from '../contract/errors.ts';
+import { AgentNotFoundError, UsageError } from '../contract/errors.ts';
 import type { Agents } from '../plugin/agents.ts';
-import { openAgents } from '../plugin/backends.ts';
-import type { ResolvedConfig } from '../plugin/config.ts';
+import { openCatalogs } from '../plugin/backends.ts';
+import { parseConfig, type ResolvedConfig } from '../plugin/config.ts';
 import type { Stores } from '../ports/store.ts';
 import { sessionIdFault } from '../session/agent-ref.ts';
 import { SessionHandle } from './handle.ts';
@@ -15,14 +15,20 @@ export class Sessions {
   readonly #temporal: Temporal;
   readonly #stores: Stores;
   readonly #config: ResolvedConfig | null;
-  readonly #agents: Agents | null;
+  readonly #agents: Agents;
   #prepared: Promise<void> | null = null;
 
-  constructor(temporal: Temporal, stores: Stores, config: ResolvedConfig | null) {
+  /** @param config null: only published agents can be started. @param agents those of the config and the published ones. */
+  constructor(
+    temporal: Temporal,
+    stores: Stores,
+    config: ResolvedConfig | null,
+    agents: Agents = openCatalogs(config, stores).agents,
+  ) {
     this.#temporal = temporal;
     this.#stores = stores;
     this.#config = config;
-    this.#agents = config && openAgents(config, stores);
+    this.#agents = agents;
   }
 
   /**
@@ -33,16 +39,18 @@ export class Sessions {
    * @throws {TemporalUnreachableError} {@link StoreUnreachableError} within 10 seconds.
    */
   async start(options: StartOptions): Promise<SessionHandle> {
-    const config = this.#config;
-    const agents = this.#agents;
-    if (config === null || agents === null) {
-      throw new UsageError('a client that starts sessions needs a config: give the Client the ApomeshPlugin.', {
-        field: 'config',
-      });
-    }
     await this.#prepare();
-    const starter = { temporal: this.#temporal, stores: this.#stores, config, agents };
-    return this.get(await startSession(starter, options));
+    const { limits } = this.#config ?? parseConfig({}, null);
+    const starter = { temporal: this.#temporal, stores: this.#stores, limits, agents: this.#agents };
+    try {
+      return this.get(await startSession(starter, options));
+    } catch (error) {
+      if (this.#config !== null || !(error instanceof AgentNotFoundError)) throw error;
+      throw new UsageError(
+        `${error.message} A client that starts agents of a config needs that: give the Client the ApomeshPlugin.`,
+        { field: 'config' },
+      );
+    }
   }
 
   /** A session by its id, whether it exists or not. @throws {UsageError} where it cannot be one. */

@@ -32,7 +32,7 @@ export interface StartOptions {
 export interface Starter {
   readonly temporal: Temporal;
   readonly stores: Stores;
-  readonly config: ResolvedConfig;
+  readonly limits: ResolvedConfig['limits'];
   readonly agents: Pick<Agents, 'resolve' | 'keep'>;
 }
 
@@ -50,7 +50,7 @@ export async function startSession(starter: Starter, options: StartOptions): Pro
     ['the instructions', instructions.ref],
     ['the pin', sealed?.pin.ref],
   ] as const) {
-    const { maxBodyBytes } = starter.config.limits;
+    const { maxBodyBytes } = starter.limits;
     if (ref !== undefined && ref.bytes > maxBodyBytes)
       throw new BodyTooLargeError(`${what} of ${pinned.name}`, ref.bytes, maxBodyBytes);
   }
@@ -88,7 +88,7 @@ export async function startSession(starter: Starter, options: StartOptions): Pro
     budget: pinned.budget,
     goal: bodyDigest(logged.data.goal),
     startedAt: Date.parse(logged.at),
-    heartbeatTimeoutMs: starter.config.limits.heartbeatTimeoutMs,
+    heartbeatTimeoutMs: starter.limits.heartbeatTimeoutMs,
   };
   await temporal.start(input, taskQueue);
   return session;

@@ -3,13 +3,10 @@ import { ApomeshError, type ErrorCode, LogUnreadableError, UnserializableValueEr
 import type { Json } from '../session/json.ts';
 
 export {
-  BundleTooLargeError,
-  FileInvalidError,
   PinCorruptError,
   SkillNotInBundleError,
   ToolChangedError,
   ToolMissingError,
-  VersionConflictError,
 } from './pin-errors.ts';
 export { ApomeshError, type ErrorCode, LogUnreadableError, UnserializableValueError };
 

@@ -89,3 +89,11 @@ export class BundleTooLargeError extends ApomeshError {
     });
   }
 }
+
+/** The live catalog has no such skill. */
+export class SkillNotFoundError extends ApomeshError {
+  readonly code = 'SKILL_NOT_FOUND';
+  constructor(skill: string, available: readonly string[]) {
+    super(`there is no skill ${skill}; there is ${available.join(', ') || 'none'}.`, { skill, available });
+  }
+}

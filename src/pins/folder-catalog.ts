@@ -1,7 +1,7 @@
 import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { BundleTooLargeError, FileInvalidError } from '../contract/errors.ts';
+import { BundleTooLargeError, FileInvalidError } from '../contract/pin-errors.ts';
 import type { SkillCatalog, SkillEntry } from '../ports/skills.ts';
 import { readSkillFolder } from './skill-folder.ts';
 import { isSkillName } from './skill-md.ts';

@@ -1,4 +1,4 @@
-import type { FileRow, PinStore } from '../ports/pins.ts';
+import type { PinStore } from '../ports/pins.ts';
 import type { Sealed } from './seal.ts';
 
 /**
@@ -6,16 +6,7 @@ import type { Sealed } from './seal.ts';
  * or a published version names it.
  */
 export async function keepSealed(store: Pick<PinStore, 'keep' | 'renew'>, { pin, files }: Sealed): Promise<void> {
-  await keepFiles(store, files);
-  await store.keep([pin]);
-}
-
-/** As {@link keepSealed}, of files alone. */
-export async function keepFiles(store: Pick<PinStore, 'keep' | 'renew'>, files: readonly FileRow[]): Promise<void> {
-  if (files.length === 0) return;
-  const there = await store.renew(
-    'files',
-    files.map(({ ref }) => ref.digest),
-  );
-  await store.keep(files.filter(({ ref }) => !there.has(ref.digest)));
+  const digests = files.map(({ ref }) => ref.digest);
+  const there = digests.length > 0 ? await store.renew('files', digests) : new Set<string>();
+  await store.keep([...files.filter(({ ref }) => !there.has(ref.digest)), pin]);
 }

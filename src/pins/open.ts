@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { anyPinnedAgent, type PinnedAgent, type SealedSkill } from '../agent/shape.ts';
-import { PinCorruptError, SkillNotInBundleError } from '../contract/errors.ts';
+import { PinCorruptError } from '../contract/errors.ts';
+import { SkillNotInBundleError } from '../contract/pin-errors.ts';
 import type { PinStore } from '../ports/pins.ts';
 import { sha256Hex } from '../session/digest.ts';
 import type { Pin } from '../session/envelopes.ts';

@@ -10,7 +10,7 @@ import type {
   SealedSkill,
 } from '../agent/shape.ts';
 import { skillListOf } from '../agent/skill-list.ts';
-import { BundleTooLargeError } from '../contract/errors.ts';
+import { BundleTooLargeError } from '../contract/pin-errors.ts';
 import type { FileRow, PinRow } from '../ports/pins.ts';
 import type { Skill } from '../ports/skills.ts';
 import { bodyOf } from '../session/digest.ts';

@@ -3,13 +3,14 @@ import { AgentNotFoundError, UsageError } from '../contract/errors.ts';
 import type { PublishedEntry } from '../ports/pins.ts';
 import type { ResolvedAgent } from './seal.ts';
 
-/** What a name stands for: a published version, or an agent of the config. */
-export type Selected = { readonly published: PublishedEntry } | { readonly agent: ResolvedAgent };
-
-interface Candidate {
+/** Something that has a name and a semantic version. */
+interface Versioned {
+  readonly name: string;
   readonly version: string;
-  readonly selected: Selected;
 }
+
+/** What a name stands for: a published version, or an agent of the config. */
+export type Selected = Versioned & ({ readonly published: PublishedEntry } | { readonly agent: ResolvedAgent });
 
 /**
  * What `NAME`, `NAME@1.2.0` or `NAME@^1.2` stands for: the newest version that fits, of the published ones and the config's own,
@@ -25,14 +26,37 @@ export function selectAgent(
   agents: readonly ResolvedAgent[],
   published: readonly PublishedEntry[],
 ): Selected {
-  const [name = '', range] = splitName(wanted);
-  const candidates = candidatesOf(name, agents, published);
-  const found = range === undefined ? newest(candidates) : fitting(candidates, range);
-  if (found !== undefined) return found.selected;
-  const all = [...published, ...agents].map((each) => `${each.name}@${each.version}`);
-  const same = candidates.map(({ version }) => `${name}@${version}`);
-  throw new AgentNotFoundError(wanted, same.length > 0 ? same : [...new Set(all)].sort());
+  const all = new Map<string, Selected>();
+  const add = (one: Selected) => all.set(`${one.name}@${one.version}`, one);
+  for (const agent of agents) add({ name: agent.name, version: agent.version, agent });
+  for (const entry of published) add({ name: entry.name, version: entry.version, published: entry });
+  return selectVersion(wanted, [...all.values()], (one) => 'agent' in one);
 }
+
+/**
+ * As {@link selectAgent}, of anything that has versions, no version of a name twice.
+ *
+ * @param isOwn whether one may be taken as a pre-release where there is no other.
+ */
+export function selectVersion<T extends Versioned>(
+  wanted: string,
+  all: readonly T[],
+  isOwn: (one: T) => boolean = () => false,
+): T {
+  const [name, range] = splitName(wanted);
+  const ofName = all.filter((one) => one.name === name).sort(newestFirst);
+  const found = range === undefined ? (ofName.find(isStable) ?? ofName.find(isOwn)) : fitting(ofName, range);
+  if (found !== undefined) return found;
+  const there = ofName.length > 0 ? ofName : [...all].sort((a, b) => (a.name < b.name ? -1 : 1));
+  throw new AgentNotFoundError(
+    wanted,
+    there.map((one) => `${one.name}@${one.version}`),
+  );
+}
+
+/** The order of versions, the newest first. */
+export const newestFirst = (a: Pick<Versioned, 'version'>, b: Pick<Versioned, 'version'>): number =>
+  rcompare(a.version, b.version) || (a.version < b.version ? 1 : -1);
 
 /** `triage` and `^1.2` of `triage@^1.2`. */
 export function splitName(wanted: string): [name: string, range?: string] {
@@ -40,33 +64,16 @@ export function splitName(wanted: string): [name: string, range?: string] {
   return at < 0 ? [wanted] : [wanted.slice(0, at), wanted.slice(at + 1)];
 }
 
-/** Newest first. */
-function candidatesOf(
-  name: string,
-  agents: readonly ResolvedAgent[],
-  published: readonly PublishedEntry[],
-): Candidate[] {
-  const versions = new Map<string, Candidate>();
-  for (const agent of agents) {
-    if (agent.name === name) versions.set(agent.version, { version: agent.version, selected: { agent } });
-  }
-  for (const entry of published) {
-    if (entry.name === name) versions.set(entry.version, { version: entry.version, selected: { published: entry } });
-  }
-  return [...versions.values()].sort((a, b) => rcompare(a.version, b.version) || (a.version < b.version ? 1 : -1));
-}
+const isStable = ({ version }: Versioned): boolean => parse(version)?.prerelease.length === 0;
 
-const newest = (candidates: readonly Candidate[]): Candidate | undefined =>
-  candidates.find(({ version }) => parse(version)?.prerelease.length === 0) ??
-  candidates.find(({ selected }) => 'agent' in selected);
-
-function fitting(candidates: readonly Candidate[], range: string): Candidate | undefined {
-  const exact = candidates.find(({ version }) => version === range);
+/** @param all newest first. */
+function fitting<T extends Versioned>(all: readonly T[], range: string): T | undefined {
+  const exact = all.find(({ version }) => version === range);
   if (exact !== undefined) return exact;
   if (range.trim() === '' || !isRange(range)) {
     throw new UsageError(`${JSON.stringify(range)} is neither a version (1.2.0) nor a range (^1.2).`, { range });
   }
-  return candidates.find(({ version }) => satisfies(version, range));
+  return all.find(({ version }) => satisfies(version, range));
 }
 
 function isRange(text: string): boolean {

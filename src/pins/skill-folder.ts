@@ -1,7 +1,7 @@
 import type { Dirent } from 'node:fs';
 import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { basename, join, relative, resolve, sep } from 'node:path';
-import { BundleTooLargeError, FileInvalidError } from '../contract/errors.ts';
+import { BundleTooLargeError, FileInvalidError } from '../contract/pin-errors.ts';
 import type { Skill, SkillFile } from '../ports/skills.ts';
 import { parseSkillMd } from './skill-md.ts';
 

@@ -1,4 +1,4 @@
-import { FileInvalidError } from '../contract/errors.ts';
+import { FileInvalidError } from '../contract/pin-errors.ts';
 import { type Parsed, parseYaml } from './yaml.ts';
 
 /** What a SKILL.md says. */

@@ -1,9 +1,10 @@
-import type { PinStore, SkillRows } from '../ports/pins.ts';
+import { PinCorruptError } from '../contract/errors.ts';
+import { FileInvalidError } from '../contract/pin-errors.ts';
+import type { FileRow, PinStore, SkillRow, SkillRows } from '../ports/pins.ts';
 import type { WritableSkillCatalog } from '../ports/skills.ts';
-import { keepFiles } from './keep.ts';
 import { sealSkill } from './seal.ts';
 
-type Store = SkillRows & Pick<PinStore, 'keep' | 'renew' | 'files'> & { readonly address: string };
+type Store = SkillRows & Pick<PinStore, 'keep' | 'files'> & { readonly address: string };
 
 /** The live catalog of skills in a store. */
 export const storeCatalog = (store: Store): WritableSkillCatalog => ({
@@ -20,7 +21,7 @@ export const storeCatalog = (store: Store): WritableSkillCatalog => ({
   async get(name) {
     const row = await store.skill(name);
     if (row === null) return null;
-    const [body, ...bytes] = await store.files([row.body, ...row.files]);
+    const [body, ...bytes] = await filesOf(store, row);
     return {
       name,
       description: row.description,
@@ -29,10 +30,24 @@ export const storeCatalog = (store: Store): WritableSkillCatalog => ({
     };
   },
   async put(skill) {
-    const files = new Map();
+    const files = new Map<string, FileRow>();
     const sealed = sealSkill(skill, files);
-    await keepFiles(store, [...files.values()]);
+    // Over what is there, which may be damaged.
+    await store.keep([...files.values()]);
     await store.putSkill({ ...sealed, at: new Date().toISOString() });
   },
   remove: (name) => store.removeSkill(name),
 });
+
+/** @throws {FileInvalidError} where a file is missing or altered: it can be put again, unlike what a pin names. */
+async function filesOf(store: Store, { name, body, files }: SkillRow): Promise<Uint8Array[]> {
+  try {
+    return await store.files([body, ...files]);
+  } catch (error) {
+    if (!(error instanceof PinCorruptError)) throw error;
+    const { digest, why } = error.fields;
+    const path = files.find((file) => file.digest === digest)?.path ?? 'SKILL.md';
+    const advice = 'put the skill again (`apomesh skills put DIR`).';
+    throw new FileInvalidError(`${store.address}: skill ${name}: ${path}`, null, `is ${String(why)}; ${advice}`);
+  }
+}

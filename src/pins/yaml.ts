@@ -1,5 +1,5 @@
 import { isAlias, isMap, isNode, isScalar, LineCounter, parseDocument, visit, type YAMLError } from 'yaml';
-import { FileInvalidError } from '../contract/errors.ts';
+import { FileInvalidError } from '../contract/pin-errors.ts';
 
 /** What a YAML text holds. */
 export interface Parsed {

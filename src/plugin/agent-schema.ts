@@ -48,6 +48,12 @@ const zodOutput = z
     }
   });
 
+/** Of a manifest, which may be data. */
+const anyOutput = z.union(
+  [zodOutput, z.custom<JsonObject>((value) => typeof value === 'object' && value !== null && !Array.isArray(value))],
+  { error: 'must be a JSON schema, such as { "type": "object", "properties": {} }' },
+);
+
 const kinds = coordinationKinds.join(', ');
 const kindSchema = z.enum(coordinationKinds, { error: `is no kind of coordination; there is ${kinds}` });
 
@@ -89,3 +95,6 @@ const definitionOf = <Output extends z.ZodType<JsonObject>, Version extends z.Zo
 
 /** An agent in a config. */
 export const agentSchema = z.strictObject(definitionOf(zodOutput, version.default('0.0.0')));
+
+/** An agent in a manifest. */
+export const manifestSchema = z.strictObject(definitionOf(anyOutput, version));

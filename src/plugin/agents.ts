@@ -1,6 +1,7 @@
 import type { PinnedAgent, PinnedTool } from '../agent/shape.ts';
 import { skillToolNames } from '../agent/skill-tools.ts';
-import { PinCorruptError, SkillNotInBundleError } from '../contract/errors.ts';
+import { PinCorruptError } from '../contract/errors.ts';
+import { SkillNotInBundleError } from '../contract/pin-errors.ts';
 import { keepSealed } from '../pins/keep.ts';
 import { filesOf, loadPin } from '../pins/open.ts';
 import { type ResolvedStart, startFrom } from '../pins/resolve.ts';

@@ -4,12 +4,32 @@ import type { Stores } from '../ports/store.ts';
 import type { EnvelopeOf } from '../session/envelopes.ts';
 import { mongoStores } from '../stores/mongo/stores.ts';
 import { Agents } from './agents.ts';
-import type { MongoConfig, ResolvedConfig } from './config.ts';
+import { Bundles } from './bundles.ts';
+import { type MongoConfig, parseConfig, type ResolvedConfig } from './config.ts';
+import { Publishing } from './publishing.ts';
 import { openCatalog } from './skill-catalog.ts';
+import { Skills } from './skills.ts';
 
-/** The agents of a config and those that are published, with the live catalog of skills. */
-export const openAgents = (config: ResolvedConfig, stores: Stores): Agents =>
-  new Agents(config, stores, openCatalog(config, stores));
+/** All that sessions are started from. */
+export interface Catalogs {
+  /** The agents of a config and those that are published, to start sessions of. */
+  readonly agents: Agents;
+  readonly publishing: Publishing;
+  readonly skills: Skills;
+  readonly bundles: Bundles;
+}
+
+/** @param config null: what is published is all there is. */
+export function openCatalogs(config: ResolvedConfig | null, stores: Stores): Catalogs {
+  const used = config ?? parseConfig({}, null);
+  const agents = new Agents(used, stores, openCatalog(used, stores));
+  return {
+    agents,
+    publishing: new Publishing(used, stores, agents),
+    skills: new Skills(used, stores),
+    bundles: new Bundles(stores),
+  };
+}
 
 const MONGODB_URI = 'MONGODB_URI';
 

@@ -1,19 +1,17 @@
 import { dirname, resolve } from 'node:path';
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { Duration } from '@temporalio/common';
-import type { z } from 'zod';
 import type { AgentDefinition } from '../agent/agent.ts';
 import { builtInTools } from '../agent/built-in.ts';
 import type { McpServerDefinition } from '../agent/mcp.ts';
-import { isSkillTool } from '../agent/skill-tools.ts';
 import type { ToolDefinition } from '../agent/tool.ts';
-import { ConfigInvalidError } from '../contract/errors.ts';
 import { createModels, type ModelProvider, type Price } from '../models/models.ts';
-import type { ResolvedAgent, ResolvedRole } from '../pins/seal.ts';
-import type { Models } from '../ports/models.ts';
+import type { ResolvedAgent } from '../pins/seal.ts';
 import { zodTool } from '../tools/zod.ts';
+import { agentProblems } from './agent-check.ts';
 import { configSchema } from './config-schema.ts';
 import type { LimitsConfig, ResolvedLimits } from './limits.ts';
+import { attempted, type Problem, problemOf, report } from './problems.ts';
 
 /** Where the store is. */
 export interface MongoConfig {
@@ -69,11 +67,6 @@ export function defineConfig(config: ApomeshConfig): ApomeshConfig {
   return config;
 }
 
-interface Problem {
-  readonly field: string;
-  readonly why: string;
-}
-
 /**
  * Checks a config and fills in its defaults; gives back one that it gave before. Nothing is started or connected: which tools an MCP server has shows later.
  *
@@ -112,96 +105,20 @@ const isResolved = (value: unknown): value is ResolvedConfig =>
 
 function crossCheck(config: ResolvedConfig): Problem[] {
   const problems: Problem[] = [];
-  const attempt = <T>(field: string | null, make: () => T): T | null => {
-    try {
-      return make();
-    } catch (error) {
-      if (!(error instanceof ConfigInvalidError)) throw error;
-      problems.push({ field: field ?? String(error.fields['field']), why: String(error.fields['why']) });
-      return null;
-    }
-  };
+  const attempt = <T>(make: () => T): T | null => attempted(null, problems, make);
   for (const [i, tool] of config.tools.entries()) {
-    attempt(null, () => zodTool(tool));
+    attempt(() => zodTool(tool));
     if (builtInTools.has(tool.name))
       problems.push({ field: `tools[${i}].name`, why: `${tool.name} is a tool of apomesh's own; rename yours` });
     const first = config.tools.findIndex(({ name }) => name === tool.name);
     if (first < i) problems.push({ field: `tools[${i}].name`, why: `${tool.name} is tools[${first}] too; rename one` });
   }
-  const models = attempt(null, () => createModels(config));
+  const models = attempt(() => createModels(config));
   for (const [i, agent] of config.agents.entries()) {
     const field = `agents[${i}]`;
     const first = config.agents.findIndex(({ name }) => name === agent.name);
     if (first < i) problems.push({ field: `${field}.name`, why: `${agent.name} is agents[${first}] too; rename one` });
-    for (const [at, role] of rolesOf(field, agent)) {
-      if (models && attempt(`${at}.model`, () => models.model(role.model))) {
-        problems.push(...priceProblems(at, role, models));
-      }
-      problems.push(...toolProblems(at, role, config));
-    }
+    problems.push(...agentProblems(`${field}.`, agent, config, models));
   }
   return problems;
-}
-
-/** The agent itself and its roles, each with its field. */
-const rolesOf = (field: string, agent: ResolvedAgent): [string, ResolvedRole][] => [
-  [field, agent],
-  ...Object.entries(agent.roles).map(([role, each]): [string, ResolvedRole] => [`${field}.roles.${role}`, each]),
-];
-
-function priceProblems(field: string, { model, budget }: ResolvedRole, models: Models): Problem[] {
-  if (budget.maxCostUsd === null || models.cost(model, { inputTokens: 1, outputTokens: 1 }) !== undefined) return [];
-  return [{ field: `${field}.budget.maxCostUsd`, why: `needs a price for ${model}; add it to prices` }];
-}
-
-/** With an MCP server in the config, a name that is none of ours may be a tool of it. */
-function toolProblems(field: string, agent: ResolvedRole, { tools, mcp }: ResolvedConfig): Problem[] {
-  const own = tools.map(({ name }) => name);
-  const servers = Object.keys(mcp).map((server) => `${server}/*`);
-  const available = [...own, ...servers];
-  return agent.tools.flatMap((name, i) => {
-    if (isSkillTool(name) && agent.skills.length === 0)
-      return [{ field: `${field}.tools[${i}]`, why: `${name} is for agents with skills; name some in skills` }];
-    if (available.includes(name) || builtInTools.has(name) || (servers.length > 0 && !name.endsWith('/*'))) return [];
-    return [
-      { field: `${field}.tools[${i}]`, why: `there is no tool ${name}; there is ${available.join(', ') || 'none'}` },
-    ];
-  });
-}
-
-function report(problems: readonly Problem[], file: string | null): ConfigInvalidError {
-  const [first, ...others] = problems as readonly [Problem, ...Problem[]];
-  const more = others.length === 0 ? '' : ` (wrong too: ${others.map(({ field }) => field).join(', ')})`;
-  return new ConfigInvalidError(first.field, `${first.why.replace(/\.$/, '')}.${more}`, file);
-}
-
-function problemOf(issue: z.core.$ZodIssue): Problem {
-  const field = pathOf(issue.path);
-  switch (issue.code) {
-    case 'unrecognized_keys': {
-      const at = pathOf([...issue.path, issue.keys[0] ?? '']);
-      return { field: at, why: 'there is no such field; check its spelling, or leave it out' };
-    }
-    case 'invalid_key':
-      return { field, why: issue.issues[0]?.message ?? issue.message };
-    case 'invalid_type': {
-      const at = field || '(whole)';
-      if (!issue.message.startsWith('Invalid input')) return { field: at, why: issue.message };
-      const missing = issue.message.endsWith('received undefined');
-      return { field: at, why: `${missing ? 'is missing; it must' : 'must'} be ${aOf(issue.expected)}` };
-    }
-    case 'invalid_value':
-      if (!issue.message.startsWith('Invalid')) return { field, why: issue.message };
-      return { field, why: `must be one of ${issue.values.map(String).join(', ')}` };
-    default:
-      return { field, why: issue.message };
-  }
-}
-
-const aOf = (type: string): string => (/^[aeio]/.test(type) ? `an ${type}` : `a ${type}`);
-
-function pathOf(path: readonly PropertyKey[]): string {
-  let text = '';
-  for (const part of path) text += typeof part === 'number' ? `[${part}]` : `${text === '' ? '' : '.'}${String(part)}`;
-  return text;
 }

@@ -60,3 +60,6 @@ export const limitRanges = {
 
 /** Time between two scans that Temporal's schedule asks for (R1). */
 export const scanInterval = { least: SECOND, most: 24 * 60 * MINUTE, byDefault: 10 * MINUTE } as const;
+
+/** Of what no session and no version names, how long ago it must have been stored or needed to be swept. */
+export const leastSweepAgeMs = { least: 60 * MINUTE, byDefault: 24 * 60 * MINUTE } as const;

@@ -20,7 +20,7 @@ export async function loadConfig({ file, cwd }: { file?: string; cwd: string }):
     throw new ConfigInvalidError('(file)', why, cwd);
   }
   if (!(await exists(path))) throw new ConfigInvalidError('(file)', 'there is no such file; check --config.', path);
-  return parseConfig(await load(path), path);
+  return parseConfig(await loadModule(path, 'defineConfig'), path);
 }
 
 /** The config file of a folder; null where it has none. */
@@ -37,7 +37,13 @@ const exists = (path: string): Promise<boolean> =>
     () => false,
   );
 
-async function load(path: string): Promise<unknown> {
+/**
+ * What a file of TypeScript or JavaScript has as its default export.
+ *
+ * @param made what it should be made with, for messages.
+ * @throws {ConfigInvalidError}
+ */
+export async function loadModule(path: string, made: string): Promise<unknown> {
   const [main, testing] = await Promise.all([import('../index.ts'), import('../testing.ts')]);
   const jiti = createJiti(path, {
     interopDefault: false,
@@ -49,7 +55,7 @@ async function load(path: string): Promise<unknown> {
     throw new ConfigInvalidError('(file)', `does not load: ${whyOf(error, path)}`, path);
   });
   if (typeof module === 'object' && module !== null && 'default' in module) return module.default;
-  throw new ConfigInvalidError('(file)', 'has no default export; write export default defineConfig({...}).', path);
+  throw new ConfigInvalidError('(file)', `has no default export; write export default ${made}({...}).`, path);
 }
 
 /** What went wrong, on one line, and the line of the user's file where it shows. */

@@ -5,7 +5,7 @@ import { z } from 'zod';
 export const duration = z
   .union([z.number(), z.string()], { error: "is no duration; write 30_000 (milliseconds) or '30 seconds'" })
   .transform((value, context) => {
-    const millis = typeof value === 'number' ? value : parseText(value);
+    const millis = typeof value === 'number' ? value : millisOf(value);
     if (Number.isFinite(millis) && millis >= 0) return millis;
     context.addIssue({
       code: 'custom',
@@ -14,7 +14,8 @@ export const duration = z
     return z.NEVER;
   });
 
-function parseText(text: string): number {
+/** Milliseconds of a duration as text; NaN where it is none. */
+export function millisOf(text: string): number {
   try {
     return ms(text as StringValue);
   } catch {

@@ -14,6 +14,7 @@ export type ErrorCode =
   | 'TOOL_MISSING'
   | 'TOOL_CHANGED'
   | 'PIN_CORRUPT'
+  | 'SKILL_NOT_FOUND'
   | 'SKILL_NOT_IN_BUNDLE'
   | 'VERSION_CONFLICT'
   | 'REPLAY_DIVERGENCE'

@@ -122,6 +122,13 @@ describe('the commands', () => {
     const used = [...all().matchAll(/(?:^npx |`)apomesh ([a-z]+)([^`\n]*)/gm)];
     expect(used.map(([, name]) => name ?? '').filter((name) => !commands.includes(name))).toEqual([]);
     const helps = new Map(await Promise.all(commands.map(async (name) => [name, await help(name)] as const)));
+    const groups = commands.filter((name) => name !== 'help' && /^Usage: .* \[command\]$/m.test(helps.get(name) ?? ''));
+    for (const group of groups) {
+      const parts = [...(helps.get(group) ?? '').matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => name ?? '');
+      const all = await Promise.all(parts.filter((name) => name !== 'help').map((name) => help(group, name)));
+      helps.set(group, all.join('\n'));
+    }
+    expect(groups).toEqual(['skills', 'pins']);
     const unknown = used.flatMap(([, name = '', words = '']) =>
       [...words.matchAll(/--[a-z-]+/g)]
         .filter(([option]) => !helps.get(name)?.includes(option))

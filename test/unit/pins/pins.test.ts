@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { agentConfigOf, shape as shapeSchema, systemPromptOf } from '../../../src/agent/shape.ts';
-import { BundleTooLargeError, PinCorruptError, SkillNotInBundleError } from '../../../src/contract/errors.ts';
+import { PinCorruptError } from '../../../src/contract/errors.ts';
+import { BundleTooLargeError, SkillNotInBundleError } from '../../../src/contract/pin-errors.ts';
 import { keepSealed } from '../../../src/pins/keep.ts';
 import { checkPin, filesOf, loadPin, openPin, sealedSkillOf } from '../../../src/pins/open.ts';
 import { startFrom } from '../../../src/pins/resolve.ts';

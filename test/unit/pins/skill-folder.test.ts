@@ -2,7 +2,7 @@ import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writ
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { BundleTooLargeError, FileInvalidError } from '../../../src/contract/errors.ts';
+import { BundleTooLargeError, FileInvalidError } from '../../../src/contract/pin-errors.ts';
 import { folderCatalog } from '../../../src/pins/folder-catalog.ts';
 import { readSkillFolder } from '../../../src/pins/skill-folder.ts';
 import { agentOf, sealedOf } from '../../support/sealing.ts';

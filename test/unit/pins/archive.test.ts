@@ -1,0 +1,100 @@
+import { describe, expect, it } from '@jest/globals';
+import { exportPins, importPins } from '../../../src/pins/archive.ts';
+import { checkPin } from '../../../src/pins/open.ts';
+import { publish } from '../../../src/pins/publish.ts';
+import type { Stores } from '../../../src/ports/store.ts';
+import { memoryStores } from '../../../src/stores/memory/stores.ts';
+import { agentOf, sealedOf, skillOf } from '../../support/sealing.ts';
+
+const binary = Buffer.from([0xff, 0xfe, 0, 1, 2, 0xc3]);
+const skill = skillOf('refund', { 'assets/a.bin': binary, 'b.md': '\ufeffB\r\n', empty: '' });
+const sealed = sealedOf(agentOf(), { skills: [skill] });
+const second = sealedOf(agentOf({ version: '1.3.0' }), { skills: [skill] });
+const pinOf = ({ pin }: typeof sealed) => ({ kind: 'bundle', digest: pin.ref.digest }) as const;
+
+async function exported(): Promise<string> {
+  const stores = memoryStores();
+  for (const each of [sealed, second]) await publish(stores, each);
+  const lines: string[] = [];
+  for await (const each of exportPins(stores, [sealed.pin.ref.digest, second.pin.ref.digest])) lines.push(each);
+  return lines.join('\n');
+}
+
+const isEmpty = async (stores: Stores): Promise<boolean> =>
+  (await Promise.all([stores.sealed('pins'), stores.sealed('files'), stores.published()])).every(
+    (all) => all.length === 0,
+  );
+
+describe('exportPins and importPins', () => {
+  it('P4: bring everything to another store, byte for byte, each file once', async () => {
+    const text = await exported();
+    expect(text.match(/"file":/g)).toHaveLength(5);
+    const stores = memoryStores();
+    expect(await importPins(stores, `${text}\n`, 'f')).toEqual({ pins: 2, files: 5, published: 2 });
+    for (const each of [sealed, second]) expect(await checkPin(stores, pinOf(each))).toEqual(each.pinned);
+    expect(await stores.published()).toMatchObject([{ version: '1.2.0' }, { version: '1.3.0' }]);
+    expect(await importPins(stores, text, 'f')).toEqual({ pins: 2, files: 5, published: 2 });
+  });
+
+  it('P4: put back what was altered and what is missing', async () => {
+    const text = await exported();
+    const stores = memoryStores();
+    await importPins(stores, text, 'f');
+    const [file, other] = sealed.files;
+    if (file === undefined || other === undefined) throw new Error('no files');
+    await stores.keep([
+      { ...file, bytes: Buffer.from('x') },
+      { ...sealed.pin, json: '{}' },
+    ]);
+    await stores.sweep('files', [other.ref.digest], '9');
+    await importPins(stores, text, 'f');
+    expect(await checkPin(stores, pinOf(sealed))).toEqual(sealed.pinned);
+  });
+
+  it('P4: export nothing that is damaged', async () => {
+    const stores = memoryStores();
+    await publish(stores, sealed);
+    await stores.sweep(
+      'files',
+      sealed.files.slice(0, 1).map(({ ref }) => ref.digest),
+      '9',
+    );
+    const all = async () => {
+      for await (const _ of exportPins(stores, [sealed.pin.ref.digest]));
+    };
+    await expect(all()).rejects.toMatchObject({ code: 'PIN_CORRUPT' });
+  });
+
+  it.each([
+    ['something else', () => 'hello', /f:1: is no export/],
+    ['nothing', () => '', /f:1: is no export/],
+    ['a log', () => '{"v":1,"session":"s"}', /f:1: is no export/],
+    ['one that is cut off', (text: string) => text.split('\n').slice(0, -1).join('\n'), /cut off/],
+    ['one that is cut within a line', (text: string) => text.slice(0, -10), /f:\d+: is none of the lines/],
+    ['one that lacks a line', (text: string) => text.split('\n').toSpliced(2, 1).join('\n'), /another number of lines/],
+    [
+      'one with a file that was altered',
+      (text: string) => text.replace('B\\r\\n', 'C\\r\\n'),
+      /f:\d+: does not match its digest/,
+    ],
+    [
+      'one with a pin that was altered',
+      (text: string) => text.replace('Triage', 'Triagf'),
+      /f:\d+: does not match its digest/,
+    ],
+    ['one that goes on', (text: string) => `${text}\n${text}`, /goes on after its end/],
+  ])('refuse %s, and store nothing', async (_what, change, why) => {
+    const stores = memoryStores();
+    await expect(importPins(stores, change(await exported()), 'f')).rejects.toThrow(why);
+    expect(await isEmpty(stores)).toBe(true);
+  });
+
+  it('P2: refuse a version that is published with other bytes, and store nothing', async () => {
+    const stores = memoryStores();
+    const other = sealedOf(agentOf({ instructions: 'Other.' }));
+    await publish(stores, other);
+    await expect(importPins(stores, await exported(), 'f')).rejects.toMatchObject({ code: 'VERSION_CONFLICT' });
+    expect(await stores.sealed('pins')).toHaveLength(1);
+    expect(await stores.sealed('files')).toHaveLength(0);
+  });
+});

@@ -1,0 +1,167 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import { scriptedModel } from '../../../src/models/scripted.ts';
+import { sealAgent } from '../../../src/pins/seal.ts';
+import { parseConfig } from '../../../src/plugin/config.ts';
+import { isManifestPath, parseManifest, readManifest } from '../../../src/plugin/manifest.ts';
+
+const config = parseConfig(
+  {
+    models: { rehearsal: scriptedModel(() => ({ text: 'done' })) },
+    tools: [{ name: 'look', description: 'Looks.', input: z.object({}), run: () => null }],
+  },
+  null,
+);
+
+const YAML = `# An agent
+name: triage
+version: 1.2.0
+model: rehearsal
+instructions: |
+  Triage it.
+  \tWith care.
+tools: [look]
+skills: [incidents]
+coordination: { kind: solo }
+roles:
+  checker:
+    model: rehearsal
+    instructions: Check it.
+budget:
+  maxSteps: 5
+  deadline: 2 days
+output:
+  type: object
+  properties:
+    class: { type: string }
+`;
+const JSON_TEXT = JSON.stringify(
+  {
+    output: { properties: { class: { type: 'string' } }, type: 'object' },
+    budget: { deadline: '2 days', maxSteps: 5 },
+    roles: { checker: { instructions: 'Check it.', model: 'rehearsal' } },
+    coordination: 'solo',
+    skills: ['incidents'],
+    tools: ['look'],
+    instructions: 'Triage it.\n\tWith care.\n',
+    model: 'rehearsal',
+    version: '1.2.0',
+    name: 'triage',
+  },
+  null,
+  '\t',
+);
+const MODULE = `import { defineAgent } from 'apomesh';
+export default defineAgent({
+  name: 'triage', version: '1.2.0', model: 'rehearsal', instructions: 'Triage it.\\n\\tWith care.\\n', tools: ['look'],
+  skills: ['incidents'], budget: { maxSteps: 5, deadline: '2 days' }, roles: { checker: { model: 'rehearsal', instructions: 'Check it.' } },
+  output: { type: 'object', properties: { class: { type: 'string' } } },
+});
+`;
+
+let dir: string;
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'manifest-'));
+});
+afterAll(() => rm(dir, { recursive: true, force: true }));
+
+async function read(name: string, text: string | Buffer) {
+  await writeFile(join(dir, name), text);
+  return readManifest(name, config, dir);
+}
+
+describe('readManifest', () => {
+  it('P2: reads the same agent from YAML, JSON and a module, in any order of keys', async () => {
+    const agents = [await read('a.yaml', YAML), await read('a.json', JSON_TEXT), await read('a.ts', MODULE)];
+    expect(agents[0]).toMatchObject({
+      name: 'triage',
+      version: '1.2.0',
+      instructions: 'Triage it.\n\tWith care.\n',
+      skills: ['incidents'],
+      coordination: { kind: 'solo', params: {} },
+      budget: { maxSteps: 5, maxTokens: null, deadlineMs: 172_800_000 },
+      durability: 'checkpointed',
+      dispatch: 'loop',
+      output: { type: 'object', properties: { class: { type: 'string' } } },
+    });
+    const digests = agents.map((agent) => sealAgent(agent, { tools: [], skills: [] }, {}).pin.ref.digest);
+    expect(new Set(digests).size).toBe(1);
+  });
+
+  it('takes a byte order mark, and lines that end as on Windows', async () => {
+    const agent = await read('crlf.yml', `\ufeff${YAML.replaceAll('\n', '\r\n')}`);
+    expect(agent).toEqual(await read('lf.yml', YAML));
+  });
+
+  it.each([
+    ['a version that is none', YAML.replace('1.2.0', '1.2'), 3, /version/],
+    ['no version', YAML.replace('version: 1.2.0\n', ''), null, /version: is missing/],
+    ['a key twice', `${YAML}model: other\n`, 22, /twice/],
+    ['tabs', YAML.replace('  maxSteps', '\tmaxSteps'), 16, /tab/],
+    ['an anchor', YAML.replace('[look]', '&a [look]'), 8, /anchor/],
+    ['a field that is not known', `${YAML}modle: x\n`, 22, /modle: there is no such field/],
+    ['a tool that is not there', YAML.replace('[look]', '[lok]'), 8, /there is no tool lok; there is look/],
+    ['a model that is not there', YAML.replace('model: rehearsal', 'model: other'), 4, /there is rehearsal/],
+    ['a kind that is not there', YAML.replace('kind: solo', 'kind: choir'), 10, /there is solo/],
+    ['parameters that solo has not', YAML.replace('kind: solo', 'kind: solo, params: { a: 1 }'), 10, /coordination/],
+    [
+      'a role’s tool that is not there',
+      YAML.replace('Check it.', 'Check.\n    tools: [x]'),
+      11,
+      /roles\.checker\.tools\[0\]/,
+    ],
+    ['a role that has no model', YAML.replace('    model: rehearsal\n', ''), 11, /roles\.checker\.model/],
+    ['a budget in cost without a price', YAML.replace('maxSteps: 5', 'maxCostUsd: 5'), 15, /price/],
+    ['an output that is none', YAML.replace(/output:.*$/s, 'output: 5\n'), 18, /JSON schema/],
+    ['a list', '- a\n', null, /must be an object/],
+    ['nothing', '', null, /must be an object|is missing/],
+  ])('refuses %s, with file and line', async (_what, text, line, why) => {
+    const error: Error = await read('bad.yaml', text).then(
+      () => new Error('it was taken'),
+      (thrown) => thrown,
+    );
+    expect(error).toMatchObject({ code: 'CONFIG_INVALID', fields: { file: join(dir, 'bad.yaml') } });
+    expect(error.message).toMatch(why);
+    expect(error.message).toContain(line === null ? 'bad.yaml: ' : `bad.yaml:${line}: `);
+  });
+
+  it.each([
+    ['x.json', '{"a": 1,}', /x\.json: is not JSON/],
+    ['y.json', '{"name": "a",\n"name": "b"}', /y\.json:2: the key is there twice/],
+    ['z.yaml', Buffer.from([0xff, 0xfe]), /z\.yaml: is not UTF-8/],
+    ['a.toml', 'a = 1', /is none of \.yaml/],
+    ['b.mjs', 'export const a = 1', /write export default defineAgent/],
+  ])('refuses %s', async (name, text, why) => {
+    await expect(read(name, text)).rejects.toThrow(why);
+  });
+
+  it('says where it looked', async () => {
+    await expect(readManifest('./nowhere.yaml', config, dir)).rejects.toThrow(
+      `${join(dir, 'nowhere.yaml')}: cannot be read`,
+    );
+  });
+});
+
+describe('parseManifest', () => {
+  it('takes an output of zod, as a config does', () => {
+    const output = z.object({ class: z.string() });
+    const agent = parseManifest(
+      { name: 'a', version: '1.0.0', model: 'rehearsal', instructions: '', output },
+      config,
+      null,
+    );
+    expect(agent.output).toMatchObject({ type: 'object', required: ['class'] });
+  });
+});
+
+describe('isManifestPath', () => {
+  it.each(['a.yaml', './a', 'dir/a.JSON', 'a.ts', '/x/y'])('is true of %s', (word) => {
+    expect(isManifestPath(word)).toBe(true);
+  });
+  it.each(['triage', 'triage@1.2.0', 'my.agent', 'triage@^1.2'])('is false of %s', (word) => {
+    expect(isManifestPath(word)).toBe(false);
+  });
+});

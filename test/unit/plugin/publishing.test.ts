@@ -1,0 +1,215 @@
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import { defineTool } from '../../../src/agent/tool.ts';
+import { scriptedModel } from '../../../src/models/scripted.ts';
+import { type Catalogs, openCatalogs } from '../../../src/plugin/backends.ts';
+import { parseConfig } from '../../../src/plugin/config.ts';
+import type { Stores } from '../../../src/ports/store.ts';
+import { memoryStores } from '../../../src/stores/memory/stores.ts';
+
+const FIXTURES = join(import.meta.dirname, '..', '..', 'fixtures', 'skills');
+const dirs: string[] = [];
+afterAll(() => Promise.all(dirs.map((dir) => rm(dir, { recursive: true, force: true }))));
+
+const look = (description = 'Looks.') =>
+  defineTool({ name: 'look', description, effect: 'read', input: z.object({}), run: () => 'seen' });
+const manifest = { name: 'forms', version: '1.0.0', model: 'm', instructions: 'Fill in.', tools: ['look'] };
+const own = { name: 'own', version: '0.1.0', model: 'm', instructions: 'Own.', skills: ['mine'] };
+
+let stores: Stores;
+let dir: string;
+let catalogs: Catalogs;
+
+/** What sessions are started from, over the same store. */
+const opened = (change: object = {}): Catalogs =>
+  openCatalogs(
+    parseConfig(
+      {
+        models: { m: scriptedModel(() => ({ text: 'done' })) },
+        tools: [look()],
+        agents: [own],
+        skills: join(dir, 'skills'),
+        limits: { maxBundleBytes: 100_000 },
+        ...change,
+      },
+      null,
+    ),
+    stores,
+  );
+
+beforeEach(async () => {
+  stores = memoryStores();
+  dir = await mkdtemp(join(tmpdir(), 'publishing-'));
+  dirs.push(dir);
+  await mkdir(join(dir, 'skills', 'mine'), { recursive: true });
+  await writeFile(join(dir, 'skills', 'mine', 'SKILL.md'), '---\nname: mine\ndescription: Mine.\n---\nText.\n');
+  await cp(join(FIXTURES, 'good', 'pdf-forms'), join(dir, 'pdf-forms'), { recursive: true });
+  catalogs = opened();
+});
+
+const stored = async (): Promise<number> =>
+  (await Promise.all([stores.sealed('pins'), stores.sealed('files'), stores.published()])).flat().length;
+
+describe('the live catalog', () => {
+  it('has the folder’s skills, and those of the store, which the folder’s go before', async () => {
+    expect(await catalogs.skills.put(join(dir, 'pdf-forms'))).toMatchObject({ files: 4, hiddenBy: null });
+    const hidden = await catalogs.skills.put(join(dir, 'skills', 'mine'));
+    expect(hidden).toMatchObject({ name: 'mine', where: 'memory', hiddenBy: join(dir, 'skills', 'mine') });
+    await writeFile(join(dir, 'skills', 'mine', 'SKILL.md'), '---\nname: mine\ndescription: Newer.\n---\n');
+    expect((await catalogs.skills.list()).map(({ name, where }) => [name, where])).toEqual([
+      ['mine', join(dir, 'skills', 'mine')],
+      ['pdf-forms', 'memory'],
+    ]);
+    expect((await catalogs.skills.get('mine')).description).toBe('Newer.');
+    expect((await opened({ skills: undefined, agents: [] }).skills.get('mine')).description).toBe('Mine.');
+    await catalogs.skills.remove('mine');
+    await expect(catalogs.skills.remove('mine')).rejects.toMatchObject({
+      code: 'SKILL_NOT_FOUND',
+      fields: { available: ['pdf-forms'] },
+    });
+    await expect(catalogs.skills.get('other')).rejects.toThrow(/there is mine, pdf-forms/);
+  });
+
+  it('stores nothing of a skill that is not as it must be', async () => {
+    await expect(catalogs.skills.put(join(FIXTURES, 'bad', 'colon'))).rejects.toMatchObject({ fields: { line: 3 } });
+    await writeFile(join(dir, 'pdf-forms', 'large.txt'), 'x'.repeat(100_000));
+    await expect(catalogs.skills.put(join(dir, 'pdf-forms'))).rejects.toMatchObject({ code: 'BODY_TOO_LARGE' });
+    expect(await stored()).toBe(0);
+    expect(await stores.skills()).toEqual([]);
+  });
+
+  it('names the file of a skill that was damaged in the store; putting it again mends it', async () => {
+    await catalogs.skills.put(join(dir, 'pdf-forms'));
+    const row = await stores.skill('pdf-forms');
+    const file = row?.files.find(({ path }) => path === 'scripts/fields.py');
+    if (file === undefined) throw new Error('no such file');
+    await stores.keep([{ into: 'files', ref: file, bytes: Buffer.from('other') }]);
+    await expect(catalogs.skills.get('pdf-forms')).rejects.toThrow(/skill pdf-forms: scripts\/fields\.py: is altered/);
+    await catalogs.skills.put(join(dir, 'pdf-forms'));
+    expect((await catalogs.skills.get('pdf-forms')).files).toHaveLength(4);
+  });
+});
+
+describe('publishing', () => {
+  it('P2: seals what the names stand for now, and nothing changes it later', async () => {
+    await catalogs.skills.put(join(dir, 'pdf-forms'));
+    const published = await catalogs.publishing.publish({ ...manifest, skills: ['pdf-forms'] });
+    expect(published).toMatchObject({ name: 'forms', version: '1.0.0', outcome: 'published' });
+    await catalogs.skills.remove('pdf-forms');
+    const later = opened({ tools: [look('Looks otherwise.')], skills: join(dir, 'nowhere'), agents: [] });
+    const start = await later.agents.resolve('forms');
+    expect(start).toMatchObject({ kind: 'bundle', digest: published.digest, sealed: null });
+    expect(start.pinned.tools).toMatchObject([
+      { name: 'look', description: 'Looks.' },
+      { name: 'load_skill' },
+      { name: 'read_skill_file' },
+    ]);
+    expect(start.pinned.skills).toMatchObject([{ name: 'pdf-forms', files: { length: 4 } }]);
+    expect(start.pinned.skillList).toContain('- pdf-forms: Fill in, flatten and check PDF forms.');
+  });
+
+  it('P2: refuses other bytes under the same version, and stores nothing', async () => {
+    await catalogs.publishing.publish(manifest);
+    const before = await stored();
+    expect(await catalogs.publishing.publish(manifest)).toMatchObject({ outcome: 'unchanged' });
+    for (const publish of [
+      () => catalogs.publishing.publish({ ...manifest, instructions: 'Other.' }),
+      () => opened({ tools: [look('Other.')] }).publishing.publish(manifest),
+    ])
+      await expect(publish()).rejects.toMatchObject({ code: 'VERSION_CONFLICT' });
+    expect(await stored()).toBe(before);
+  });
+
+  it('P2: refuses what cannot be sealed, and stores nothing', async () => {
+    const { publishing } = catalogs;
+    await expect(publishing.publish({ ...manifest, skills: ['nothing'] })).rejects.toMatchObject({
+      code: 'SKILL_NOT_IN_BUNDLE',
+      fields: { skill: 'nothing', agent: 'forms', version: '1.0.0', digest: null, available: ['mine'] },
+    });
+    await expect(publishing.publish({ ...manifest, tools: ['lok'] })).rejects.toThrow(/no tool lok; there is look/);
+    await expect(publishing.publish('nobody')).rejects.toThrow(/there is own@0\.1\.0/);
+    await writeFile(join(dir, 'skills', 'mine', 'large'), 'x'.repeat(100_000));
+    await expect(publishing.publish('own')).rejects.toMatchObject({ code: 'BODY_TOO_LARGE' });
+    expect(await stored()).toBe(0);
+  });
+
+  it('P3: an agent of the config is sealed with what is there at each start', async () => {
+    const one = await catalogs.agents.resolve('own');
+    expect(one).toMatchObject({ kind: 'catalog', shape: { skills: ['mine'] } });
+    await writeFile(join(dir, 'skills', 'mine', 'extra.md'), 'Extra.');
+    const other = await catalogs.agents.resolve('own');
+    expect(other.digest).not.toBe(one.digest);
+    expect(await stored()).toBe(0);
+  });
+
+  it('P2: a published version goes before the same one of the config', async () => {
+    const { digest } = await catalogs.publishing.publish('own');
+    await writeFile(join(dir, 'skills', 'mine', 'extra.md'), 'Extra.');
+    expect(await catalogs.agents.resolve('own')).toMatchObject({ kind: 'bundle', digest });
+    expect(await opened({ agents: [{ ...own, version: '0.2.0' }] }).agents.resolve('own')).toMatchObject({
+      kind: 'catalog',
+      shape: { version: '0.2.0' },
+    });
+  });
+
+  it('P4: starts nothing of a bundle that lacks a file', async () => {
+    const { digest } = await catalogs.publishing.publish('own');
+    await stores.sweep('files', (await stores.sealed('files')).map((file) => file.digest).slice(0, 1), '9');
+    await expect(catalogs.agents.resolve('own')).rejects.toMatchObject({
+      code: 'PIN_CORRUPT',
+      fields: { agent: 'own', version: '0.1.0', digest },
+    });
+  });
+
+  it('P4: restores a bundle from the config’s agent, where that makes the same bytes', async () => {
+    await catalogs.publishing.publish('own');
+    const [pin] = await stores.sealed('pins');
+    const damage = () => stores.sweep('pins', [String(pin?.digest)], '9');
+    await damage();
+    expect(await catalogs.publishing.verify('own@^0.1.0')).toMatchObject({ outcome: 'restored' });
+    expect(await catalogs.publishing.verify('own')).toMatchObject({ outcome: 'unchanged' });
+    await damage();
+    await writeFile(join(dir, 'skills', 'mine', 'extra.md'), 'Extra.');
+    await expect(catalogs.publishing.verify('own')).rejects.toMatchObject({ code: 'PIN_CORRUPT' });
+    await expect(catalogs.publishing.verify('own@2.0.0')).rejects.toMatchObject({ code: 'AGENT_NOT_FOUND' });
+  });
+
+  it('lists versions, the newest first, and those of the config that are not published', async () => {
+    for (const version of ['1.0.0', '1.10.0', '1.9.0', '2.0.0-rc.1'])
+      await catalogs.publishing.publish({ ...manifest, version });
+    const versions = (await catalogs.publishing.list()).map(({ name, version }) => `${name}@${version}`);
+    expect(versions).toEqual(['forms@2.0.0-rc.1', 'forms@1.10.0', 'forms@1.9.0', 'forms@1.0.0', 'own@0.1.0']);
+    expect(await catalogs.publishing.list('own')).toEqual([{ name: 'own', version: '0.1.0', digest: null, at: null }]);
+    await expect(catalogs.publishing.list('nobody')).rejects.toThrow(/there is forms, own/);
+    expect(await catalogs.publishing.diff('forms', '1.0.0', '^1.9')).toEqual([
+      { path: 'version', before: '1.0.0', after: '1.10.0' },
+    ]);
+  });
+});
+
+describe('bundles', () => {
+  it('are exported by name, by digest, or all, and come back elsewhere', async () => {
+    const one = await catalogs.publishing.publish(manifest);
+    await catalogs.publishing.publish('own');
+    const linesOf = async (names?: string[]) => {
+      const lines: string[] = [];
+      for await (const each of catalogs.bundles.export(names)) lines.push(each);
+      return lines;
+    };
+    expect((await linesOf(['forms'])).at(-1)).toBe('{"end":{"pins":1,"files":0,"published":1}}');
+    expect(await linesOf([one.digest])).toEqual(await linesOf(['forms@1.0.0']));
+    await expect(linesOf(['forms@3'])).rejects.toMatchObject({ code: 'AGENT_NOT_FOUND' });
+    const all = (await linesOf()).join('\n');
+    stores = memoryStores();
+    expect(await opened().bundles.import(all)).toEqual({ pins: 2, files: 2, published: 2 });
+    expect(await opened().publishing.verify('own')).toMatchObject({ outcome: 'unchanged' });
+  });
+
+  it('are not swept younger than an hour', async () => {
+    await expect(catalogs.bundles.gc({ minAgeMs: 1 })).rejects.toMatchObject({ code: 'USAGE' });
+    expect(await catalogs.bundles.gc({ dryRun: true })).toEqual({ pins: [], files: [], kept: { pins: 0, files: 0 } });
+  });
+});
