@@ -7,18 +7,19 @@ import { World } from './world.ts';
 
 const MOST_NODES = 4;
 const MOST_CALLS = 3;
+const CHECKPOINT = 'checkpoint_now';
 
 /** A session of a few nodes, each with calls of any kind side by side, some of them the very same. */
 export function scene(stage: Stage): CrashScene {
   const { random } = stage;
   const world = new World(stage);
-  const tools = world.tools.map(({ name }) => name);
+  const tools = [...world.tools.map(({ name }) => name), CHECKPOINT];
   const below = (n: number) => Math.floor(random() * n);
   const script = Array.from({ length: 1 + below(MOST_NODES) }, (): ScriptStep => {
-    const calls = Array.from({ length: 1 + below(MOST_CALLS) }, () => ({
-      tool: tools[below(tools.length)] as string,
-      args: { what: 'abc'[below(3)] as string },
-    }));
+    const calls = Array.from({ length: 1 + below(MOST_CALLS) }, () => {
+      const tool = tools[below(tools.length)] as string;
+      return { tool, args: tool === CHECKPOINT ? {} : { what: 'abc'[below(3)] as string } };
+    });
     const [first] = calls;
     return { text: 'next', calls: first && random() < 0.2 ? [...calls, first] : calls };
   });
