@@ -50,6 +50,10 @@ export class Bench {
     return new Bench(options, dir, services);
   }
 
+  get mongoUri(): string {
+    return this.#services.mongo.uri;
+  }
+
   /** A name that nothing else of this run has. */
   name(start: string): string {
     this.#names += 1;

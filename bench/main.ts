@@ -5,6 +5,7 @@ import type { Figure } from './figures.ts';
 import { measureFlatness } from './measures/flatness.ts';
 import { measureFold } from './measures/fold.ts';
 import { measureLoss } from './measures/loss.ts';
+import { measureRecovery } from './measures/recovery.ts';
 import { measureSessions } from './measures/sessions.ts';
 import { measureTraffic } from './measures/traffic.ts';
 import { tableOf } from './report.ts';
@@ -15,6 +16,7 @@ const measures: Readonly<Record<string, (bench: Bench) => Promise<Figure[]>>> = 
   flatness: measureFlatness,
   loss: measureLoss,
   fold: measureFold,
+  recovery: measureRecovery,
 };
 
 const USAGE = `npm run bench -- [--quick] [--only NAME ...] [--json]
