@@ -1,6 +1,7 @@
 import { asyncLocalStorage, CancelledFailure, Context } from '@temporalio/activity';
 import { ActivityCancellationDetails, noopMetricMeter } from '@temporalio/common';
 import { inProcess, type Process } from './process.ts';
+import type { Turns } from './turns.ts';
 
 /** Why an activity is told to stop. */
 export type Stop = 'cancelRequested' | 'notFound';
@@ -12,6 +13,7 @@ export interface Running {
 }
 
 export interface ActivityOptions {
+  readonly turns: Turns;
   readonly process: Process;
   readonly workflowId: string;
   readonly runId: string;
@@ -27,8 +29,9 @@ const silent = { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error()
 
 /** Runs an activity in a process, in a context as a worker of Temporal's would give it. */
 export function runActivity(options: ActivityOptions, run: () => Promise<unknown>): Running {
-  const { process, workflowId, runId, activityId, heartbeatMs, onBeat } = options;
+  const { turns, process, workflowId, runId, activityId, heartbeatMs, onBeat } = options;
   const controller = new AbortController();
+  turns.atEnd(() => inProcess(process, () => controller.abort()));
   const cancelled = new Promise<never>((_, reject) =>
     controller.signal.addEventListener('abort', () => reject(new CancelledFailure('told to stop')), { once: true }),
   );

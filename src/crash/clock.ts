@@ -19,6 +19,11 @@ interface Options {
 /** The real turn of the event loop, which nothing here replaces. */
 const turn = promises.setImmediate;
 
+const pause = promises.setTimeout;
+
+/** Real time, for work outside of this program. */
+export const pauseFor = (ms: number): Promise<void> => pause(ms);
+
 /** Runs everything that waits for nothing but its turn: no timer, no gate. */
 export const settle = (): Promise<void> => turn();
 

@@ -43,12 +43,14 @@ export class GatedWorld {
   readonly #witness: Witness;
   readonly #tools: Tools;
   readonly #models: Models;
+  readonly #isReal: boolean;
 
-  constructor(turns: Turns, witness: Witness, tools: Tools, models: Models) {
+  constructor(turns: Turns, witness: Witness, tools: Tools, models: Models, isReal: boolean) {
     this.#turns = turns;
     this.#witness = witness;
     this.#tools = tools;
     this.#models = models;
+    this.#isReal = isReal;
   }
 
   of(process: Process): { tools: Tools; models: Models } {
@@ -72,7 +74,7 @@ export class GatedWorld {
       try {
         await this.#turns.pass(process, 'run', `begins ${tool.name} ${short(key)}`);
         const run = this.#begun(tool, key, args, session, process);
-        const ended = await tool.run(args, context).then(
+        const ended = await this.#work(() => tool.run(args, context)).then(
           (value) => ({ value }),
           (error: unknown) => ({ error }),
         );
@@ -88,12 +90,16 @@ export class GatedWorld {
       reconcile &&
       (async (args, context) => {
         await this.#turns.pass(process, 'run', `asks ${tool.name} about ${short(context.key)}`);
-        const found = await reconcile(args, context);
+        const found = await this.#work(() => reconcile(args, context));
         this.asked.push({ key: context.key, happened: found === 'unknown' ? found : found.happened });
         await this.#turns.pass(process, 'run', `hears from ${tool.name}`);
         return found;
       });
     return { ...tool, run, reconcile: gated };
+  }
+
+  #work<T>(work: () => Promise<T>): Promise<T> {
+    return this.#isReal ? this.#turns.work(work) : work();
   }
 
   #begun(tool: Tool, key: string, args: Json, session: string, process: Process): ToolRun {
@@ -123,7 +129,7 @@ export class GatedWorld {
       await this.#turns.pass(process, 'run', 'asks the model');
       call.abortSignal?.throwIfAborted();
       this.prompts.push({ process: process.id, at: Date.now(), prompt: structuredClone(call.prompt) });
-      const answer = await model.doGenerate(call);
+      const answer = await this.#work(async () => model.doGenerate(call));
       await this.#turns.pass(process, 'run', 'hears from the model');
       return answer;
     };

@@ -80,7 +80,7 @@ export class Rescue {
     const activityId = `scan-${this.#asked}`;
     turns.say(`${process.id} scans`);
     const options = { process, workflowId: 'apomesh-recovery', runId: activityId, activityId, heartbeatMs: LONGEST_MS };
-    const { result } = runActivity({ ...options, onBeat: () => undefined }, () =>
+    const { result } = runActivity({ turns, ...options, onBeat: () => undefined }, () =>
       crew.run(process, 'scanSessions', { after: null }),
     );
     this.#expect(result, activityId);

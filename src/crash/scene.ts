@@ -16,8 +16,13 @@ export interface Stage {
 
 /** What one crash schedule is played with, made anew for each. */
 export interface CrashScene {
-  /** Its tools and models work in memory; time is virtual, so their timers cost nothing. */
+  /** Time is virtual, so that timers of its tools and models cost nothing. */
   readonly config: ApomeshConfig;
+  /**
+   * Its tools or models do real work, with files or sockets: time stands still while they are at it, for 100 ms at most. A seed
+   * then plays again as far as that work does. Default false.
+   */
+  readonly realWork?: boolean;
   /** Name of the agent that is started. */
   readonly agent: string;
   /** Default `play`. */

@@ -58,7 +58,7 @@ async function play(
   const scene = make({ random: own.number, remote: (ms, serve) => remote(turns, ms, serve) });
   const config = parseConfig(scene.config, null);
   const witness = new Witness(memoryStores());
-  const world = new GatedWorld(turns, witness, await toolset(config), createModels(config));
+  const world = new GatedWorld(turns, witness, await toolset(config), createModels(config), scene.realWork ?? false);
   const { limits } = config;
   const server = new Server({ turns, draws, workflows });
   const { stores } = witness;
@@ -80,6 +80,8 @@ async function play(
   } catch (error) {
     broken.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
   }
+  for (const process of crew.processes) process.die();
+  await turns.end();
   return { broken, trace: turns.trace, faults: faults.befallen };
 }
 

@@ -95,7 +95,8 @@ export class Tasks {
     const { workflowId, runId } = task.owner;
     const { activityId, heartbeatMs } = task;
     const onBeat = () => this.#beat(task);
-    task.running = runActivity({ process, workflowId, runId, activityId, heartbeatMs, onBeat }, () =>
+    const turns = this.#turns;
+    task.running = runActivity({ turns, process, workflowId, runId, activityId, heartbeatMs, onBeat }, () =>
       this.#crew.run(process, task.name, task.input),
     );
     task.running.result.then(
@@ -190,8 +191,9 @@ export class Tasks {
       runId: task.owner.runId,
       activityId: task.activityId,
     };
-    const { result } = runActivity({ ...options, heartbeatMs: DEFAULT_HEARTBEAT_MS, onBeat: () => undefined }, () =>
-      this.#crew.run(process, task.name, task.input),
+    const { result } = runActivity(
+      { turns: this.#turns, ...options, heartbeatMs: DEFAULT_HEARTBEAT_MS, onBeat: () => undefined },
+      () => this.#crew.run(process, task.name, task.input),
     );
     const settled = (end: () => void) => {
       const perform = (fate: Fate) => {

@@ -1,4 +1,4 @@
-import { type Clock, settle } from './clock.ts';
+import { type Clock, pauseFor, settle } from './clock.ts';
 import type { Draws } from './draws.ts';
 import type { Fate, Faults, StepKind } from './faults.ts';
 import { inProcess, type Process } from './process.ts';
@@ -23,6 +23,9 @@ const LONGEST_SLOWNESS_MS = 4_000;
 /** Time that a step takes, at most, so that time goes on even where nothing waits for it. */
 const LONGEST_STEP_MS = 3;
 
+/** Real time that work is waited for. */
+const LONGEST_WORK_MS = 100;
+
 /**
  * Lets one step happen at a time, drawn from all that could: whatever order processes and machines could bring about comes
  * up, and with the same seed the same one. Time moves on only when nothing else can.
@@ -34,6 +37,9 @@ export class Turns {
   readonly #draws: Draws;
   readonly #faults: Faults;
   readonly #steps: Step[] = [];
+  readonly #ends: (() => void)[] = [];
+  /** Real work that time waits for. */
+  #working = 0;
 
   constructor(clock: Clock, draws: Draws, faults: Faults) {
     this.clock = clock;
@@ -43,6 +49,16 @@ export class Turns {
 
   add(step: Step): void {
     this.#steps.push(step);
+  }
+
+  /** Runs work that takes real time, in which time here stands still; not for long, as it may wait for that very time. */
+  async work<T>(work: () => Promise<T>): Promise<T> {
+    this.#working += 1;
+    try {
+      return await work();
+    } finally {
+      this.#working -= 1;
+    }
   }
 
   /** Waits for a turn in which nothing more happens than that the process goes on, or dies. */
@@ -58,6 +74,17 @@ export class Turns {
     return inProcess(undefined, () => this.clock.set(then, ms));
   }
 
+  /** Calls back when the schedule is over. */
+  atEnd(end: () => void): void {
+    this.#ends.push(end);
+  }
+
+  /** Nothing happens any more. What waits is let go: Node keeps a signal that is listened to until it is aborted. */
+  async end(): Promise<void> {
+    for (const end of this.#ends) end();
+    await settle();
+  }
+
   say(what: string): void {
     this.trace.push(`${this.clock.now} ${what}`);
   }
@@ -69,7 +96,7 @@ export class Turns {
 
   /** One step, or a move of the clock. False where nothing is left to happen. */
   async next(): Promise<boolean> {
-    const steps = this.#eligible();
+    const steps = await this.#eligibleOnceDone();
     if (steps.length > 0) {
       this.clock.moveTo(this.clock.now + this.#draws.between(0, LONGEST_STEP_MS));
       await this.#do(this.#draws.pick(steps));
@@ -94,6 +121,15 @@ export class Turns {
     }
     this.#steps.splice(this.#steps.indexOf(step), 1);
     await inProcess(process, () => step.perform(fate));
+  }
+
+  async #eligibleOnceDone(): Promise<Step[]> {
+    let steps = this.#eligible();
+    for (let waited = 0; steps.length === 0 && this.#working > 0 && waited < LONGEST_WORK_MS; waited += 1) {
+      await pauseFor(1);
+      steps = this.#eligible();
+    }
+    return steps;
   }
 
   #eligible(): Step[] {
