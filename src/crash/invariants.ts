@@ -4,6 +4,7 @@ import { verifySession } from '../client/verify.ts';
 import type { Stores } from '../ports/store.ts';
 import { canonicalJson } from '../session/canonical-json.ts';
 import type { Envelope, EnvelopeOf } from '../session/envelopes.ts';
+import { advance, isFenced, noFences } from '../session/fences.ts';
 import { evolve, fold } from '../session/fold.ts';
 import type { SessionView } from '../session/view.ts';
 import type { Crew } from './crew.ts';
@@ -37,6 +38,8 @@ export async function brokenBy(ended: Ended): Promise<string[]> {
     ...verified.problems.map(({ seq, code, message }) => `${code} at ${seq}: ${message}`),
     ...lost(witness, log),
     ...folds(log, view),
+    ...writers(session, log),
+    ...nodes(log),
     ...effects(ended, log),
     ...answers(ended, log),
     ...(await shown(ended, log)),
@@ -63,6 +66,38 @@ function folds(log: readonly Envelope[], view: SessionView): string[] {
 
 const of = <T extends Envelope['type']>(log: readonly Envelope[], type: T): EnvelopeOf<T>[] =>
   log.filter((event) => event.type === type) as unknown as EnvelopeOf<T>[];
+
+/** What only a dispatch of the agent logs. */
+const OF_DISPATCHES: ReadonlySet<string> = new Set([
+  'AgentSnapshot',
+  'AgentResumed',
+  'GenerationCompleted',
+  'ToolCallStarted',
+  'ToolCallCompleted',
+  'PauseRaised',
+]);
+
+/** Nobody has logged anything after the fence that was raised against them (W4). */
+function writers(session: string, log: readonly Envelope[]): string[] {
+  const fences = noFences(session);
+  return log.flatMap((event) => {
+    const { seq, id, type, agent, writer } = event;
+    const by = OF_DISPATCHES.has(type) ? agent : null;
+    const isLate = writer !== undefined && isFenced(fences, by, writer);
+    advance(fences, event);
+    return isLate ? [`W4: ${id} at ${seq} is by ${writer.resume}.${writer.epoch}, which was fenced`] : [];
+  });
+}
+
+/** One generation a node, in order, and one outcome a call (E3, E5). */
+function nodes(log: readonly Envelope[]): string[] {
+  const generated = of(log, 'GenerationCompleted').map(({ data }) => data.node);
+  const settled = of(log, 'ToolCallCompleted').map(({ data }) => data.call);
+  return [
+    ...generated.filter((node, i) => node !== i + 1).map((node) => `E5: node ${node} is out of order`),
+    ...settled.filter((call, i) => settled.indexOf(call) < i).map((call) => `E3: ${call} has two outcomes`),
+  ];
+}
 
 /**
  * No effect is begun a second time, unless a person said that it may, the tool said that it had not happened, or it threw

@@ -86,8 +86,14 @@ export class People {
     void server.update(session, ANSWER, answer).then((result) => {
       turns.say(`${answer.decision} to ${answer.pause}: ${result.of}`);
       if (result.of === 'completed') this.accepted.push({ pause: answer.pause, decision: answer.decision });
-      // Who is not told what became of an answer gives it again.
-      else if (result.of === 'gone' && server.outcome(session) === null) this.#insist(answer);
+      else if (result.of === 'gone' && server.outcome(session) === null) this.#again(answer);
     });
+  }
+
+  /** Who is not told what became of an answer gives it again. */
+  #again(answer: Answer): void {
+    const { draws, turns } = this.#options;
+    const notBefore = turns.clock.now + draws.between(SHORTEST_MS, LONGEST_MS);
+    turns.add({ kind: 'elsewhere', label: 'a person insists', notBefore, perform: () => this.#insist(answer) });
   }
 }
