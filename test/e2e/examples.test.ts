@@ -61,6 +61,19 @@ async function refunds(): Promise<unknown[]> {
 
 describe('the quickstart example', () => {
   it(
+    'E4: refunds once at most under crash schedules',
+    async () => {
+      const mine = join(folder, 'crash.jsonl');
+      const ran = promisify(execFile)(process.execPath, ['crash.ts', '40'], {
+        cwd: quickstart,
+        env: { ...env, REFUNDS_FILE: mine },
+      });
+      expect((await ran).stdout).toBe('Refunded once at most, unless a person said so.\n');
+    },
+    2 * MINUTE,
+  );
+
+  it(
     'H1: runs from TypeScript, and answers its approval',
     async () => {
       startWorker('worker.ts');
