@@ -46,7 +46,7 @@ function loadSdk(): Sdk {
   return sdk;
 }
 
-export const toPayload = (value: unknown) => defaultPayloadConverter.toPayload(value);
+export const toPayload = (value: unknown): unknown => defaultPayloadConverter.toPayload(value);
 
 export const fromPayload = (payload: unknown): unknown =>
   defaultPayloadConverter.fromPayload(payload as Parameters<typeof defaultPayloadConverter.fromPayload>[0]);
@@ -54,7 +54,7 @@ export const fromPayload = (payload: unknown): unknown =>
 /** The values of a list of payloads. */
 export const fromPayloads = (payloads: unknown): unknown[] => ((payloads ?? []) as unknown[]).map(fromPayload);
 
-export const toFailureProto = (error: unknown) =>
+export const toFailureProto = (error: unknown): unknown =>
   defaultFailureConverter.errorToFailure(error, defaultPayloadConverter);
 
 export const fromFailureProto = (failure: unknown): Error =>
