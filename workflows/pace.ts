@@ -1,12 +1,17 @@
-import { allHandlersFinished, condition, continueAsNew, workflowInfo } from '@temporalio/workflow';
+import { allHandlersFinished, condition, makeContinueAsNewFunc, workflowInfo } from '@temporalio/workflow';
 import type { SessionInput } from '../src/contract/session.ts';
 import type { SessionState } from './state.ts';
+
+/** Where workers are versioned, a new run begins on the current ones. */
+const goOn = makeContinueAsNewFunc<(input: SessionInput) => Promise<unknown>>({
+  initialVersioningBehavior: 'AUTO_UPGRADE',
+});
 
 /** Between activities: hands over to a new run where Temporal suggests it (C4). */
 export async function breathe(state: SessionState): Promise<void> {
   if (!workflowInfo().continueAsNewSuggested) return;
   await condition(allHandlersFinished);
-  await continueAsNew<(input: SessionInput) => Promise<unknown>>({ ...state.input, carried: state.carry });
+  await goOn({ ...state.input, carried: state.carry });
 }
 
 /**

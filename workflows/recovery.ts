@@ -1,4 +1,4 @@
-import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import { type WorkflowDefinitionOptions, WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import {
   ChildWorkflowCancellationType,
   continueAsNew,
@@ -6,6 +6,7 @@ import {
   ParentClosePolicy,
   proxyActivities,
   setCurrentDetails,
+  setWorkflowOptions,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { ApomeshActivities } from '../src/contract/activities.ts';
@@ -15,6 +16,7 @@ import {
   RECOVERY_ID,
   RECOVERY_WORKFLOW,
   type RecoveryInput,
+  VERSIONED,
 } from '../src/contract/recovery.ts';
 
 /** Pages of one run, so that its history stays short. */
@@ -47,6 +49,7 @@ export async function apomeshRecoveryTick(): Promise<void> {
     await executeChild(RECOVERY_WORKFLOW, {
       workflowId: RECOVERY_ID,
       args: [{} satisfies RecoveryInput],
+      memo: workflowInfo().memo ?? {},
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
       parentClosePolicy: ParentClosePolicy.ABANDON,
       cancellationType: ChildWorkflowCancellationType.ABANDON,
@@ -55,6 +58,15 @@ export async function apomeshRecoveryTick(): Promise<void> {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
   }
 }
+
+/** On versioned workers a scan is not bound to the build that began it. Others may not say so. */
+function unbound(): WorkflowDefinitionOptions {
+  const { memo, currentDeploymentVersion } = workflowInfo();
+  const isVersioned = memo?.[VERSIONED] === true && Boolean(currentDeploymentVersion?.deploymentName);
+  return isVersioned ? { versioningBehavior: 'AUTO_UPGRADE' } : {};
+}
+setWorkflowOptions(unbound, apomeshRecovery);
+setWorkflowOptions(unbound, apomeshRecoveryTick);
 
 function show(counts: FindingCounts, after: string | null): void {
   const rows = Object.entries(counts).map(([found, count]) => `| ${found} | ${count} |`);

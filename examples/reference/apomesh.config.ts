@@ -85,5 +85,6 @@ export default defineConfig({
     shutdownGrace: '20 seconds',
   },
   recovery: { every: '10 minutes' },
+  deployment: { name: 'clerks', buildId: process.env['BUILD_ID'] ?? 'local' },
   mongo: { uri: 'mongodb://db.example/?replicaSet=rs0', database: 'apomesh' },
 });

@@ -7,6 +7,9 @@ export const RECOVERY_ID = 'apomesh-recovery';
 /** What Temporal's schedule starts; it asks for a scan like everybody else. */
 export const RECOVERY_TICK_WORKFLOW = 'apomeshRecoveryTick';
 
+/** Memo of both: whoever asks runs versioned workers. */
+export const VERSIONED = 'ApomeshVersioned';
+
 /** With `reuse`, what replaced agents did is served; with `rerun` it is done again (R4). */
 export const effectModes = ['reuse', 'rerun'] as const;
 export type EffectMode = (typeof effectModes)[number];

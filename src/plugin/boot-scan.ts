@@ -6,13 +6,22 @@ import {
   ScheduleOverlapPolicy,
 } from '@temporalio/client';
 import type { Workflow } from '@temporalio/common';
-import { RECOVERY_ID, RECOVERY_TICK_WORKFLOW, RECOVERY_WORKFLOW } from '../contract/recovery.ts';
+import { RECOVERY_ID, RECOVERY_TICK_WORKFLOW, RECOVERY_WORKFLOW, VERSIONED } from '../contract/recovery.ts';
 
 /** A scan, or a wait for one, that a queue without workers does not end in this time is given up: others may ask again. */
 const LONGEST_RUN = '1 hour';
 
 /** The longest that a schedule is gone unnoticed, in milliseconds. */
 const LOOK_MS = 60_000;
+
+export interface BootScansOptions {
+  readonly client: Client;
+  readonly taskQueue: string;
+  readonly everyMs: number;
+  /** The pool's workers are versioned. */
+  readonly versioned: boolean;
+  readonly warn: (message: string) => void;
+}
 
 /**
  * A worker's part in the boot scans (R1): asks for one at its start, and that there be one every so often, by a schedule. One scan
@@ -23,13 +32,15 @@ export class BootScans {
   readonly #client: Client;
   readonly #taskQueue: string;
   readonly #everyMs: number;
-  readonly #warn: (message: string) => void;
+  readonly #memo: Record<string, unknown>;
+  readonly #warn: BootScansOptions['warn'];
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(client: Client, taskQueue: string, everyMs: number, warn: (message: string) => void) {
+  constructor({ client, taskQueue, everyMs, versioned, warn }: BootScansOptions) {
     this.#client = client;
     this.#taskQueue = taskQueue;
     this.#everyMs = everyMs;
+    this.#memo = versioned ? { [VERSIONED]: true } : {};
     this.#warn = warn;
   }
 
@@ -61,6 +72,7 @@ export class BootScans {
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
       workflowIdConflictPolicy: 'USE_EXISTING',
       workflowRunTimeout: LONGEST_RUN,
+      memo: this.#memo,
       staticSummary: 'boot scan',
     });
   }
@@ -77,6 +89,7 @@ export class BootScans {
         workflowId: `${RECOVERY_ID}-tick`,
         taskQueue: this.#taskQueue,
         workflowRunTimeout: LONGEST_RUN,
+        memo: this.#memo,
       },
       policies: { overlap: ScheduleOverlapPolicy.SKIP },
     };

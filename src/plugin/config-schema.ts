@@ -135,6 +135,13 @@ export const configSchema = z.strictObject({
   skills: z.string().min(1, { error: 'is the path of a folder' }).nullable().default(null),
   limits: limitsSchema.prefault({}),
   recovery: z.union([z.literal(false), z.strictObject({ every: timeWithin(scanInterval) })]).prefault({}),
+  deployment: z
+    .strictObject({
+      // Temporal writes a version as `name.buildId`.
+      name: z.string().regex(/^[^.:]+$/, { error: 'is no name of a deployment: it has characters other than . and :' }),
+      buildId: z.string().min(1, { error: 'is missing; give what tells this build from others' }),
+    })
+    .optional(),
   mongo: z
     .strictObject({
       uri: z

@@ -27,6 +27,13 @@ export interface RecoveryConfig {
   readonly every?: Duration;
 }
 
+/** Which build of yours a worker is, for Temporal's Worker Versioning. */
+export interface DeploymentConfig {
+  /** Name of the worker deployment: the same for all builds of a pool. */
+  readonly name: string;
+  readonly buildId: string;
+}
+
 /** What one worker pool can do. Every field may be left out. */
 export interface ApomeshConfig {
   /** By exact name a model of the AI SDK 7, by pattern (`openai/*`) a provider that makes one of what stands for the `*`. */
@@ -42,6 +49,8 @@ export interface ApomeshConfig {
   readonly limits?: LimitsConfig;
   /** The boot scan that workers of this pool ask for (R1); false: they do not. */
   readonly recovery?: RecoveryConfig | false;
+  /** Turns Worker Versioning on: sessions stay on the build that they began on. Default: off. */
+  readonly deployment?: DeploymentConfig | undefined;
   readonly mongo?: MongoConfig;
 }
 
@@ -59,6 +68,8 @@ export interface ResolvedConfig {
   readonly limits: ResolvedLimits;
   /** Null: workers ask for no scan. */
   readonly recovery: { readonly everyMs: number } | null;
+  /** Null: workers are not versioned. */
+  readonly deployment: DeploymentConfig | null;
   readonly mongo: { readonly uri: string | null; readonly database: string };
 }
 
@@ -77,7 +88,7 @@ export function parseConfig(value: unknown, file: string | null): ResolvedConfig
   if (isResolved(value)) return value;
   const parsed = configSchema.safeParse(value);
   if (!parsed.success) throw report(parsed.error.issues.map(problemOf), file);
-  const { models, prices, agents, skills, limits, recovery, mongo } = parsed.data;
+  const { models, prices, agents, skills, limits, recovery, deployment, mongo } = parsed.data;
   const given = value as ApomeshConfig;
   const config: ResolvedConfig = {
     file,
@@ -89,6 +100,7 @@ export function parseConfig(value: unknown, file: string | null): ResolvedConfig
     skills: skills === null ? null : resolve(file === null ? process.cwd() : dirname(file), skills),
     limits,
     recovery: recovery === false ? null : { everyMs: recovery.every },
+    deployment: deployment ?? null,
     mongo: { uri: mongo.uri ?? null, database: mongo.database },
   };
   const problems = crossCheck(config);

@@ -71,6 +71,7 @@ export class ApomeshPlugin extends SimplePlugin {
       shutdownGraceTime: shutdownGraceMs,
       maxHeartbeatThrottleInterval: heartbeatTimeoutMs / 3,
       defaultHeartbeatThrottleInterval: heartbeatTimeoutMs / 3,
+      ...versioning(this.config),
       ...configured,
       ...builtInWorkflows(configured),
       activities: own.addTo(configured.activities),
@@ -95,6 +96,13 @@ export class ApomeshPlugin extends SimplePlugin {
 }
 
 const isOurs = (plugin: unknown): boolean => plugin instanceof ApomeshPlugin;
+
+/** What a worker is told of its build, where `Worker.create` does not say so itself. */
+function versioning({ deployment }: ResolvedConfig): Pick<WorkerOptions, 'workerDeploymentOptions'> {
+  if (deployment === null) return {};
+  const version = { deploymentName: deployment.name, buildId: deployment.buildId };
+  return { workerDeploymentOptions: { version, useWorkerVersioning: true, defaultVersioningBehavior: 'PINNED' } };
+}
 
 /** The workflows of a worker that has none of its own. */
 function builtInWorkflows(

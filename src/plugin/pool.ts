@@ -129,7 +129,8 @@ export class Pool {
     });
     if (connection && this.config.recovery !== null) {
       const warn = (message: string) => Runtime.instance().logger.warn(message);
-      const scans = new BootScans(client, taskQueue, this.config.recovery.everyMs, warn);
+      const versioned = worker.options.workerDeploymentOptions?.useWorkerVersioning === true;
+      const scans = new BootScans({ client, taskQueue, everyMs: this.config.recovery.everyMs, versioned, warn });
       opened.push(() => scans.stop());
       await scans.start();
     }

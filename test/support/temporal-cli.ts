@@ -7,9 +7,12 @@ import { addressOf } from './pool.ts';
 
 const root = join(import.meta.dirname, '..', '..', '.apomesh');
 
-/** Runs the real `temporal` command, the one that the tests' server was started with. Gives its output. */
+/** Runs the real `temporal` command, on the tests' server unless `--address` names another. Gives its output. */
 export async function temporalCli(...args: readonly string[]): Promise<string> {
-  const { stdout } = await promisify(execFile)(await binary(), [...args, '--address', addressOf()]);
+  const { stdout } = await promisify(execFile)(
+    await binary(),
+    args.includes('--address') ? args : [...args, '--address', addressOf()],
+  );
   return stdout;
 }
 
