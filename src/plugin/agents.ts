@@ -21,7 +21,7 @@ const KNOWN_MS = 10 * 60_000;
 export type AgentStores = Pick<Stores, 'pin' | 'files' | 'keep' | 'renew' | 'published'>;
 type AgentConfig = Pick<ResolvedConfig, 'agents' | 'file' | 'limits' | 'mcp' | 'tools'>;
 
-/** Finds agents and seals them. What the tools of an agent look like is looked up once, and kept. */
+/** Finds agents and seals them. What the tools of an agent look like is looked up at its first start, and kept. */
 export class Agents {
   readonly #config: AgentConfig;
   readonly #stores: AgentStores;
@@ -53,26 +53,51 @@ export class Agents {
     const isKnown = ofName.length > 0 || agents.some((agent) => agent.name === plain);
     const selected = selectAgent(name, agents, isKnown ? ofName : await this.#stores.published());
     if ('published' in selected) {
-      const pinned = await openPublished(this.#stores, selected.published);
+      const pinned = await this.#openPublished(selected.published);
       return startFrom(pinned, selected.published.digest, null, durability);
     }
-    const sealed = await this.seal(selected.agent);
+    const sealed = await this.seal(selected.agent, false);
     return startFrom(sealed.pinned, sealed.pin.ref.digest, sealed, durability);
   }
 
   /** Stores what was sealed. */
   async keep(sealed: Sealed): Promise<void> {
     const { digest } = sealed.pin.ref;
-    if (performance.now() - (this.#kept.get(digest) ?? Number.NEGATIVE_INFINITY) < KNOWN_MS) return;
+    await this.#spared(digest, () => keepSealed(this.#stores, sealed));
+  }
+
+  /** Does what makes a sweep spare a pin and its files, unless that was done a short time ago. */
+  async #spared(digest: string, work: () => Promise<void>): Promise<void> {
     const now = performance.now();
-    await keepSealed(this.#stores, sealed);
+    if (now - (this.#kept.get(digest) ?? Number.NEGATIVE_INFINITY) < KNOWN_MS) return;
+    await work();
     this.#kept.set(digest, now);
   }
 
-  /** Seals an agent with its tools and skills as they are now. Nothing is stored. */
-  async seal(agent: ResolvedAgent): Promise<Sealed> {
+  /** A published bundle. @throws {PinCorruptError} where a part of it is missing. */
+  async #openPublished({ name, version, digest }: PublishedEntry): Promise<PinnedAgent> {
+    const pinned = await loadPin(this.#stores, { kind: 'bundle', digest, name, version });
+    await this.#spared(digest, async () => {
+      const files = filesOf(pinned);
+      const digests = files.map((file) => file.digest);
+      const there = await this.#stores.renew('files', digests);
+      const missing = files.find((file) => !there.has(file.digest));
+      if (missing === undefined) return;
+      throw new PinCorruptError(digest, `without ${missing.what}, which is missing (${missing.digest})`, name, version);
+    });
+    return pinned;
+  }
+
+  /**
+   * Seals an agent with its tools and skills as they are now. Nothing is stored.
+   *
+   * @param afresh whether the tools are looked up again, though they were before. Default true.
+   */
+  async seal(agent: ResolvedAgent, afresh = true): Promise<Sealed> {
     const roles: [string | null, ResolvedRole][] = [[null, agent], ...Object.entries(agent.roles)];
-    const tools = await this.#toolsOf(roles.map(([, role]) => toolNamesOf(role)));
+    const lists = roles.map(([, role]) => toolNamesOf(role));
+    if (afresh) this.#tools.delete(JSON.stringify(lists));
+    const tools = await this.#toolsOf(lists);
     const skills = await skillsOf(this.#catalog, agent, [...new Set(roles.flatMap(([, role]) => role.skills))]);
     const parts = roles.map(([name, role], i): [string | null, Parts] => [
       name,
@@ -96,19 +121,6 @@ export class Agents {
 /** With skills go the tools that read them. */
 const toolNamesOf = ({ tools, skills }: ResolvedRole): readonly string[] =>
   skills.length === 0 ? tools : [...tools, ...skillToolNames];
-
-/** A published bundle, which no sweep takes from now on. @throws {PinCorruptError} where a part of it is missing. */
-async function openPublished(stores: AgentStores, { name, version, digest }: PublishedEntry): Promise<PinnedAgent> {
-  const pinned = await loadPin(stores, { kind: 'bundle', digest, name, version });
-  const files = filesOf(pinned);
-  const there = await stores.renew(
-    'files',
-    files.map((file) => file.digest),
-  );
-  const missing = files.find((file) => !there.has(file.digest));
-  if (missing === undefined) return pinned;
-  throw new PinCorruptError(digest, `without ${missing.what}, which is missing (${missing.digest})`, name, version);
-}
 
 async function skillsOf(
   catalog: SkillCatalog,

@@ -13,7 +13,8 @@ export function mongoPublications({ db, attempt }: Mongo): Publications {
       return (doc as PublishedEntry | null) ?? entry;
     },
     async published(name) {
-      const filter = name === undefined ? {} : { name };
+      // `@` is in no name, and `A` follows it.
+      const filter = name === undefined ? {} : { _id: { $gte: `${name}@`, $lt: `${name}A` } };
       const entries = await attempt(() => table.find<PublishedEntry>(filter, { projection: { _id: 0 } }).toArray());
       return entries.sort(byVersion);
     },

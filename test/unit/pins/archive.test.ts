@@ -73,6 +73,21 @@ describe('exportPins and importPins', () => {
     ['one that is cut within a line', (text: string) => text.slice(0, -10), /f:\d+: is none of the lines/],
     ['one that lacks a line', (text: string) => text.split('\n').toSpliced(2, 1).join('\n'), /another number of lines/],
     [
+      'one that lacks a file and does not say so',
+      (text: string) => text.split('\n').toSpliced(2, 1).join('\n').replace('"files":5', '"files":4'),
+      /lacks the (file|text) .*of the skill refund/,
+    ],
+    [
+      'one that lacks a pin and does not say so',
+      (text: string) =>
+        text
+          .split('\n')
+          .filter((each) => !each.startsWith('{"pin":') || !each.includes('1.3.0'))
+          .join('\n')
+          .replace('"pins":2', '"pins":1'),
+      /lacks the pin of triage@1\.3\.0/,
+    ],
+    [
       'one with a file that was altered',
       (text: string) => text.replace('B\\r\\n', 'C\\r\\n'),
       /f:\d+: does not match its digest/,
