@@ -2,15 +2,14 @@ import { allHandlersFinished, condition, makeContinueAsNewFunc, workflowInfo } f
 import type { SessionInput } from '../src/contract/session.ts';
 import type { SessionState } from './state.ts';
 
-/** Where workers are versioned, a new run begins on the current ones. */
-const goOn = makeContinueAsNewFunc<(input: SessionInput) => Promise<unknown>>({
-  initialVersioningBehavior: 'AUTO_UPGRADE',
-});
-
 /** Between activities: hands over to a new run where Temporal suggests it (C4). */
 export async function breathe(state: SessionState): Promise<void> {
   if (!workflowInfo().continueAsNewSuggested) return;
   await condition(allHandlersFinished);
+  // Where workers are versioned, the new run begins on the current ones. Made here: this file is also loaded outside of workflows.
+  const goOn = makeContinueAsNewFunc<(input: SessionInput) => Promise<unknown>>({
+    initialVersioningBehavior: 'AUTO_UPGRADE',
+  });
   await goOn({ ...state.input, carried: state.carry });
 }
 
