@@ -46,14 +46,10 @@ export async function startSession(starter: Starter, options: StartOptions): Pro
   const { temporal, stores } = starter;
   const resolved = await starter.agents.resolve(options.agent, options.durability);
   const { kind, pinned, digest, shape, instructions, sealed } = resolved;
-  for (const [what, ref] of [
-    ['the instructions', instructions.ref],
-    ['the pin', sealed?.pin.ref],
-  ] as const) {
-    const { maxBodyBytes } = starter.limits;
-    if (ref !== undefined && ref.bytes > maxBodyBytes)
-      throw new BodyTooLargeError(`${what} of ${pinned.name}`, ref.bytes, maxBodyBytes);
-  }
+  const { maxBodyBytes } = starter.limits;
+  const { bytes } = instructions.ref;
+  // Where it is published, it was sealed under the limits of another.
+  if (bytes > maxBodyBytes) throw new BodyTooLargeError(`the instructions of ${pinned.name}`, bytes, maxBodyBytes);
   const session = options.id ?? newId(pinned.name);
   const taskQueue = options.taskQueue ?? DEFAULT_TASK_QUEUE;
   const event: FirstEvent = {

@@ -1,6 +1,6 @@
 import type { PinnedAgent, PinnedTool } from '../agent/shape.ts';
 import { skillToolNames } from '../agent/skill-tools.ts';
-import { PinCorruptError } from '../contract/errors.ts';
+import { BodyTooLargeError, PinCorruptError } from '../contract/errors.ts';
 import { SkillNotInBundleError } from '../contract/pin-errors.ts';
 import { keepSealed } from '../pins/keep.ts';
 import { filesOf, loadPin } from '../pins/open.ts';
@@ -104,7 +104,11 @@ export class Agents {
       { tools: tools[i] ?? [], skills: role.skills.flatMap((skill) => skills.get(skill) ?? []) },
     ]);
     const [[, root] = [null, { tools: [], skills: [] }], ...others] = parts;
-    return sealAgent(agent, root, Object.fromEntries(others), this.#config.limits.maxBundleBytes);
+    const { maxBundleBytes, maxBodyBytes } = this.#config.limits;
+    const sealed = sealAgent(agent, root, Object.fromEntries(others), maxBundleBytes);
+    const { bytes } = sealed.pin.ref;
+    if (bytes > maxBodyBytes) throw new BodyTooLargeError(`the pin of ${agent.name}`, bytes, maxBodyBytes);
+    return sealed;
   }
 
   #toolsOf(lists: readonly (readonly string[])[]): Promise<PinnedTool[][]> {

@@ -1,4 +1,4 @@
-import type { AgentManifest } from '../agent/agent.ts';
+import type { AgentDefinition, AgentManifest } from '../agent/agent.ts';
 import { AgentNotFoundError, PinCorruptError } from '../contract/errors.ts';
 import { type Change, diffPins } from '../pins/diff.ts';
 import { loadPin } from '../pins/open.ts';
@@ -42,7 +42,7 @@ export class Publishing {
    * @throws {VersionConflictError} where the version is published with other bytes. {@link SkillNotInBundleError}
    * {@link BundleTooLargeError} {@link ConfigInvalidError} {@link FileInvalidError} {@link AgentNotFoundError}
    */
-  async publish(source: string | AgentManifest): Promise<Publication> {
+  async publish(source: string | AgentManifest | AgentDefinition): Promise<Publication> {
     const sealed = await this.#seal(await this.#definition(source));
     await this.#stores.prepare();
     return publish(this.#stores, sealed);
@@ -54,7 +54,7 @@ export class Publishing {
    * @param source as for `publish`; `name@version` or `name@range` of a published one, whose source is the config's agent of the same
    * name and version, if there is one.
    */
-  async verify(source: string | AgentManifest): Promise<Publication> {
+  async verify(source: string | AgentManifest | AgentDefinition): Promise<Publication> {
     if (typeof source !== 'string' || isManifestPath(source))
       return verifySealed(this.#stores, await this.#seal(await this.#definition(source)));
     const entry = await this.#entry(source);
@@ -91,7 +91,7 @@ export class Publishing {
     return diffPins(await load(one), await load(other));
   }
 
-  async #definition(source: string | AgentManifest): Promise<ResolvedAgent> {
+  async #definition(source: string | AgentManifest | AgentDefinition): Promise<ResolvedAgent> {
     if (typeof source !== 'string') return parseManifest(source, this.#config, null);
     if (isManifestPath(source)) return readManifest(source, this.#config);
     return selectVersion(source, this.#config.agents, () => true);

@@ -133,6 +133,9 @@ describe('publishing', () => {
     await expect(publishing.publish('nobody')).rejects.toThrow(/there is own@0\.1\.0/);
     await writeFile(join(dir, 'skills', 'mine', 'large'), 'x'.repeat(100_000));
     await expect(publishing.publish('own')).rejects.toMatchObject({ code: 'BODY_TOO_LARGE' });
+    const tight = opened({ limits: { maxBodyBytes: 2_000 } }).publishing;
+    const long = { ...manifest, instructions: 'x'.repeat(2_000) };
+    await expect(tight.publish(long)).rejects.toThrow(/the pin of forms is \d+ bytes and the limit is 2000/);
     expect(await stored()).toBe(0);
   });
 
