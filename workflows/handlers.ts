@@ -44,7 +44,10 @@ export function handle(state: SessionState, scope: CancellationScope): void {
   };
   setHandler(statusQuery, () => state.status);
   setHandler(cancelSignal, (request) => cancel(decoded(request) as CancelRequest | undefined));
-  setHandler(cancelUpdate, cancel);
+  setHandler(cancelUpdate, async (request) => {
+    await keepUpdate();
+    cancel(request);
+  });
   setHandler(answerSignal, async (answer) => {
     // A signal never fails the workflow: what keeps the log from being written stops the dispatch as well.
     await accept(state, decoded(answer), true).catch((error) => log.warn(`answer not taken: ${error}`));
@@ -62,8 +65,8 @@ export function handle(state: SessionState, scope: CancellationScope): void {
 }
 
 /**
- * Ends this workflow task. Temporal keeps an update only from then on: one that it forgets, with its server or its worker, must not
- * have left an answer on the log that nobody tells the workflow of (H3).
+ * Ends this workflow task. Temporal keeps an update only from then on: one that it forgets, with its server or its worker, must have
+ * left nothing on the log, which nobody would tell the workflow of (H3).
  */
 const keepUpdate = (): Promise<void> => CancellationScope.nonCancellable(() => sleep(1));
 

@@ -5,6 +5,7 @@ import type { SessionHandle } from '../../src/client/handle.ts';
 import { answerCommands } from '../../src/contract/commands.ts';
 import { defineAgent, defineTool, type Envelope } from '../../src/index.ts';
 import { memoryStores } from '../../src/stores/memory/stores.ts';
+import { keptUpdates } from '../support/kept-updates.ts';
 import { mongoUriOf, openMongo, type Pool, type PoolOptions, startPool, unique } from '../support/pool.ts';
 import { calls, goalModel, goalOf } from '../support/script.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
@@ -218,24 +219,15 @@ describe('an answer', () => {
   });
 
   it('H3: is kept by Temporal before it is on the log, so that a server that dies forgets none that is', async () => {
-    const stores = memoryStores();
-    const kept: boolean[] = [];
-    const looking = await open({
-      stores: {
-        ...stores,
-        write: async (rows) => {
-          for (const row of rows) {
-            if (row.into !== 'events' || row.envelope.type !== 'PauseAnswered') continue;
-            const { events } = await looking.client.workflow.getHandle(row.envelope.session).fetchHistory();
-            kept.push(!!events?.some((event) => event.workflowExecutionUpdateAcceptedEventAttributes));
-          }
-          return stores.write(rows);
-        },
-      },
-    });
+    const { stores, counts } = keptUpdates(
+      memoryStores(),
+      () => pool.client,
+      ({ type }) => type === 'PauseAnswered',
+    );
+    const looking = await open({ stores });
     const { session, pause } = await waiting(looking);
     await session.answer(pause, { decision: 'approve' });
     expect(await session.output()).toBe('done');
-    expect(kept).toEqual([true]);
+    expect([...counts]).toEqual([[session.id, 1]]);
   });
 });
