@@ -1,4 +1,9 @@
-import { WorkflowUpdateFailedError, WorkflowUpdateRPCTimeoutOrCancelledError } from '@temporalio/client';
+import {
+  isGrpcServiceError,
+  ServiceError,
+  WorkflowUpdateFailedError,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
+} from '@temporalio/client';
 import { ApplicationFailure, WorkflowNotFoundError } from '@temporalio/common';
 import { answerFault } from '../contract/answer-fault.ts';
 import { signalCommand } from '../contract/commands.ts';
@@ -40,7 +45,7 @@ const WORKER_PATIENCE_MS = 10_000;
  * Answers a pause; returns once PauseAnswered is on the log (H2).
  *
  * @throws what the session says: {@link RemoteError} with code PAUSE_ANSWERED, UNKNOWN_PAUSE or INVALID_ANSWER.
- * @throws {NoWorkerError} where no worker took it within 10 seconds.
+ * @throws {NoWorkerError} where no worker took it within 10 seconds, or the workflow's task keeps failing.
  */
 export async function answerPause(
   temporal: Temporal,
@@ -58,10 +63,21 @@ export async function answerPause(
   } catch (error) {
     if (error instanceof WorkflowUpdateFailedError) throw fromFailure(error.cause) ?? error;
     if (error instanceof WorkflowNotFoundError) throw await whyNotThere(temporal, stores, session);
-    if (!(error instanceof WorkflowUpdateRPCTimeoutOrCancelledError)) throw error;
+    const isTooLate = error instanceof WorkflowUpdateRPCTimeoutOrCancelledError;
+    if (!isTooLate && !isOfFailingTask(error)) throw error;
+    const when = isTooLate ? `within ${WORKER_PATIENCE_MS / 1_000} s` : 'whose workflow task keeps failing';
     const instead = `send it as a signal, which waits for one: ${signalCommand(session, answer)}`;
-    throw new NoWorkerError(session, 'the answer', WORKER_PATIENCE_MS / 1_000, instead);
+    throw new NoWorkerError(session, 'the answer', when, instead);
   }
+}
+
+/** gRPC's status for what the state of things forbids. */
+const FAILED_PRECONDITION = 9;
+
+/** Whether Temporal takes no update since no worker could go on with the workflow, several times in a row. */
+function isOfFailingTask(error: unknown): boolean {
+  const grpc = error instanceof ServiceError ? error.cause : error;
+  return isGrpcServiceError(grpc) && grpc.code === FAILED_PRECONDITION && /workflow task/i.test(grpc.details);
 }
 
 function checkAnswer(pause: string, options: AnswerOptions): Answer {

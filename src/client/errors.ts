@@ -33,14 +33,11 @@ export class SessionStoppedError extends ApomeshError {
 /** A request that a worker must answer, and none did. Field `task`. */
 export class NoWorkerError extends ApomeshError {
   readonly code = 'NO_WORKER';
-  constructor(session: string, what: string, seconds: number, instead: string) {
-    super(
-      `no worker took ${what} for session ${session} within ${seconds} s; start one (\`apomesh worker\`), or ${instead}`,
-      {
-        session,
-        instead,
-      },
-    );
+  constructor(session: string, what: string, when: string, instead: string) {
+    super(`no worker took ${what} for session ${session} ${when}; start one (\`apomesh worker\`), or ${instead}`, {
+      session,
+      instead,
+    });
   }
 }
 

@@ -52,6 +52,11 @@ describe.each(modes)('a session driven by %s, on a worker with other workflow co
     expect(found.session).toBe(session.id);
     expect(await recovery.list()).toMatchObject([{ session: session.id, class: 'stuck' }]);
     await expect(recovery.resume(session.id)).rejects.toMatchObject({ code: 'SESSION_LIVE' });
+    const answer = sessions.get(session.id).answer(pause, { decision: 'approve' });
+    await expect(answer).rejects.toMatchObject({
+      code: 'NO_WORKER',
+      message: expect.stringContaining('keeps failing'),
+    });
     expect(await recovery.resume(session.id, { takeover: true })).toMatchObject({ resume: 1, logged: true });
     const resumed = sessions.get(session.id);
     await resumed.answer(pause, { decision: 'approve' });
