@@ -13,6 +13,8 @@ export interface WorkerRun {
   /** File with the workflow bundle; null where the workflows run elsewhere. */
   readonly bundle: string | null;
   readonly plugins: readonly WorkerPlugin[];
+  /** From where on the SDK's core says what is wrong. Default `ERROR`. */
+  readonly core?: 'WARN' | 'ERROR';
 }
 
 const activitiesOnly: WorkerPlugin = {
@@ -21,10 +23,16 @@ const activitiesOnly: WorkerPlugin = {
 };
 
 /** Runs a worker until the process that started this one says so, or a SIGTERM does. */
-export async function workUntilTold({ temporal, taskQueue, bundle, plugins }: WorkerRun): Promise<void> {
+export async function workUntilTold({
+  temporal,
+  taskQueue,
+  bundle,
+  plugins,
+  core = 'ERROR',
+}: WorkerRun): Promise<void> {
   Runtime.install({
     logger: new DefaultLogger('ERROR'),
-    telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'ERROR' }) } },
+    telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core }) } },
     shutdownSignals: [],
   });
   const connection = await NativeConnection.connect({ address: temporal });

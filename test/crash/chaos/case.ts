@@ -9,6 +9,8 @@ import type { PlannedSession } from './plan.ts';
 
 const AGAIN_MS = 300;
 
+const TEMPORALS = "an error of Temporal's client";
+
 /** What people were told when they acted while things went wrong, with how often. */
 export class Troubles {
   readonly counts: Record<string, number> = {};
@@ -16,16 +18,13 @@ export class Troubles {
   readonly untyped: string[] = [];
 
   note(act: string, error: unknown): void {
-    const isTemporals = error instanceof ServiceError;
-    const code = error instanceof ApomeshError ? error.code : isTemporals ? textOf(error) : 'untyped';
-    if (code === 'untyped') this.untyped.push(`${act}: ${error instanceof Error ? error.stack : String(error)}`);
+    const code = error instanceof ApomeshError ? error.code : error instanceof ServiceError ? TEMPORALS : 'untyped';
+    // What is asked of Temporal by its own client is answered by that.
+    if (code === 'untyped' || (code === TEMPORALS && act !== 'terminate'))
+      this.untyped.push(`${act}: ${error instanceof Error ? error.stack : String(error)}`);
     this.counts[`${act}: ${code}`] = (this.counts[`${act}: ${code}`] ?? 0) + 1;
   }
 }
-
-/** What Temporal's client says, as it is. */
-const textOf = ({ message, cause }: ServiceError): string =>
-  [message, cause instanceof Error ? cause.message : ''].filter((text) => text !== '').join(': ');
 
 /** An answer that a person was told is accepted. */
 export interface AcceptedAnswer {

@@ -103,7 +103,7 @@ async function runOn(scene: Scene): Promise<ChaosReport> {
   done.abort();
   await working;
   const evidence = await Promise.all(cases.map((one) => evidenceOf(scene, one, ledger)));
-  const broken = [...unrest, ...evidence.flatMap(brokenBy), ...troubles.untyped];
+  const broken = [...unrest, ...evidence.flatMap(brokenBy), ...troubles.untyped, ...fleet.failedTasks];
   if (broken.length > 0) keep(folder, evidence);
   return {
     seed,

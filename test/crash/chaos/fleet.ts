@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WorkerProcess } from '../../support/worker-process.ts';
@@ -13,6 +14,7 @@ export class Fleet {
   /** Ways in which workers have ended that nobody had asked for, with how often. */
   readonly accidents: Record<string, number> = {};
   readonly #options: ChaosWorkerOptions;
+  readonly #log: string;
   readonly #running = new Set<WorkerProcess>();
   readonly #told = new Set<number>();
   readonly #lanes: Promise<void>[];
@@ -20,6 +22,7 @@ export class Fleet {
 
   constructor(count: number, options: ChaosWorkerOptions) {
     this.#options = options;
+    this.#log = join(options.folder, 'workers.log');
     this.#lanes = Array.from({ length: count }, () => this.#lane());
   }
 
@@ -31,6 +34,12 @@ export class Fleet {
     if (signal !== 'SIGSTOP') this.#told.add(member.pid);
     member.kill(signal);
     return member.pid;
+  }
+
+  /** What workers said of workflow tasks that their code failed. */
+  get failedTasks(): string[] {
+    const said = existsSync(this.#log) ? readFileSync(this.#log, 'utf8') : '';
+    return said.split('\n').filter((line) => line.includes('Failing workflow task'));
   }
 
   thaw(pid: number | null): void {
@@ -45,12 +54,10 @@ export class Fleet {
 
   async #lane(): Promise<void> {
     while (!this.#isClosing) {
-      const member = await WorkerProcess.start(WORKER, this.#options, join(this.#options.folder, 'workers.log')).catch(
-        (error: unknown) => {
-          this.#note(`at its start: ${error instanceof Error ? error.message : error}`);
-          return null;
-        },
-      );
+      const member = await WorkerProcess.start(WORKER, this.#options, this.#log).catch((error: unknown) => {
+        this.#note(`at its start: ${error instanceof Error ? error.message : error}`);
+        return null;
+      });
       if (member) await this.#look(member);
       if (!this.#isClosing) await sleep(AGAIN_MS);
     }

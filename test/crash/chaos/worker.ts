@@ -19,5 +19,5 @@ export interface ChaosWorkerOptions {
 const { folder, mongo, database, ...options } = JSON.parse(process.argv[2] ?? '') as ChaosWorkerOptions;
 const noTrap = new Trap(folder, []);
 const stores = trapped(mongoStores({ uri: mongo, database }), noTrap, join(folder, `${process.pid}.acknowledged`));
-await workUntilTold({ ...options, plugins: [new ApomeshPlugin(configOf(folder), { stores })] });
+await workUntilTold({ ...options, core: 'WARN', plugins: [new ApomeshPlugin(configOf(folder), { stores })] });
 await stores.close();
