@@ -92,7 +92,7 @@ function sessionOf(i: number, seed: number, stormMs: number, longer: number, ran
 
 /** Every sixth session looks only, so that a scan may take it up by itself. */
 function stepOf(random: Random, i: number): ScriptStep {
-  const tools = i % 6 === 5 ? ['look'] : [...effectNames, 'look'];
+  const tools = i % 6 === 5 ? ['look'] : [...effectNames, 'pay', 'look'];
   const count = oneOf(random, [1, 1, 1, 2, 3]);
   return calls(...Array.from({ length: count }, () => [oneOf(random, tools), { item: whole(random, 1, 3) }] as const));
 }
