@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from '@jest/globals';
+import type { LimitsConfig } from '../../src/plugin/limits.ts';
 import { configOf, Deeds } from './deeds.ts';
 import { addressOf, bundle, mongoUriOf, openMongo, type Pool, startPool, unique } from './pool.ts';
 import type { PoolWorkerOptions } from './pool-worker.ts';
@@ -12,8 +13,8 @@ import { WorkerProcess } from './worker-process.ts';
 export interface TwoWorkers {
   readonly deeds: Deeds;
   readonly survivor: Pool;
-  /** Starts one more worker process for the same queue. */
-  process(): Promise<WorkerProcess>;
+  /** Starts one more worker process for the same queue, with limits before those of the config. */
+  process(limits?: LimitsConfig): Promise<WorkerProcess>;
 }
 
 const folders: string[] = [];
@@ -42,8 +43,8 @@ export async function twoWorkers(): Promise<TwoWorkers> {
   return {
     deeds: new Deeds(folder),
     survivor,
-    process: async () => {
-      const started = await WorkerProcess.start(new URL('./pool-worker.ts', import.meta.url), options);
+    process: async (limits = {}) => {
+      const started = await WorkerProcess.start(new URL('./pool-worker.ts', import.meta.url), { ...options, limits });
       processes.push(started);
       return started;
     },

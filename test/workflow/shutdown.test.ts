@@ -156,7 +156,7 @@ describe('W5: a worker that shuts down in order', () => {
   it('logs a generation that ends within the grace, and leaves what it asks for to the next', async () => {
     const workers = await twoWorkers();
     const { deeds, survivor } = workers;
-    const leaving = await workers.process();
+    const leaving = await workers.process({ shutdownGrace: '1 minute' });
     const ids = (mode: string) => ['a', 'b', 'c'].map((id) => `${mode}-${id}`);
     for (const id of modes.flatMap(ids)) deeds.open(id);
     const driven = await startBoth(workers, 'gated', (mode) => ids(mode).map((id) => calls(['ask', { id }])));
@@ -233,7 +233,7 @@ describe('W5: a worker that shuts down in order', () => {
   it('hears of a cancellation while it shuts down', async () => {
     const workers = await twoWorkers();
     const { survivor } = workers;
-    const leaving = await workers.process();
+    const leaving = await workers.process({ shutdownGrace: '1 minute' });
     const [one] = await startBoth(workers, 'goals', (mode) => [calls(['heed', { id: `${mode}-a` }])]);
     await untilBegun(workers, [one!], 'a');
     leaving.kill('SIGTERM');
