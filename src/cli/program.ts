@@ -73,7 +73,7 @@ function build(done: (exit: number) => void): Command {
   ).option('--task-queue <name>', 'default: apomesh');
   add<StartCommand>(
     'start <agent>',
-    'start a session of an agent (NAME or NAME@VERSION)',
+    'start a session of an agent (NAME, NAME@1.2.0 or NAME@^1.2)',
     async (options, agent = '') => (await import('./commands/start.ts')).start(agent, options),
   )
     .requiredOption('--goal <text>', 'what it is to do, or @FILE')

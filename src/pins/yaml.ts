@@ -8,11 +8,14 @@ export interface Parsed {
   lineOf(key: string): number | null;
 }
 
+const TOO_DEEP = 'nested too deeply';
+
 /** Common mistakes, in words that say what to do. */
 const ADVICE: Readonly<Partial<Record<YAMLError['code'], string>>> = {
   TAB_AS_INDENT: 'a tab in the indentation; use spaces',
   DUPLICATE_KEY: 'the key is there twice; keep one',
   BLOCK_AS_IMPLICIT_KEY: 'a colon within a text; put the text in quotes',
+  RESOURCE_EXHAUSTION: TOO_DEEP,
   MULTIPLE_DOCS: 'more than one document; keep one',
   NON_STRING_KEY: 'a key that is no text; put it in quotes',
   TAG_RESOLVE_FAILED: 'a tag; write plain YAML',
@@ -25,6 +28,16 @@ const ADVICE: Readonly<Partial<Record<YAMLError['code'], string>>> = {
  * @throws {FileInvalidError} naming file and line.
  */
 export function parseYaml(text: string, file: string, firstLine = 1): Parsed {
+  try {
+    return parse(text, file, firstLine);
+  } catch (error) {
+    // The parser works on the call stack, which has an end.
+    if (!(error instanceof RangeError)) throw error;
+    throw new FileInvalidError(file, null, `is ${TOO_DEEP}.`);
+  }
+}
+
+function parse(text: string, file: string, firstLine: number): Parsed {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, stringKeys: true, prettyErrors: false });
   const at = (offset: number): number => lines.linePos(offset).line + firstLine - 1;

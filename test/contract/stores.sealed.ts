@@ -43,6 +43,13 @@ export function sealedCases(stores: () => Stores): void {
       );
     });
 
+    it('may be kept by many at the same time', async () => {
+      const rows = [pinned(newSession()), ...Array.from({ length: 20 }, () => file(newSession()))];
+      await Promise.all(Array.from({ length: 6 }, () => stores().keep(rows)));
+      const refs = rows.flatMap((row) => (row.into === 'files' ? [row.ref] : []));
+      expect(await stores().files(refs)).toHaveLength(20);
+    });
+
     it('P4: a pin or file that is missing or does not fit its digest is corrupt', async () => {
       const row = pinned(newSession());
       const text = file(newSession());

@@ -6,7 +6,7 @@ import { publish } from '../../../src/pins/publish.ts';
 import { storeCatalog } from '../../../src/pins/store-catalog.ts';
 import type { Stores } from '../../../src/ports/store.ts';
 import { memoryStores } from '../../../src/stores/memory/stores.ts';
-import { LogWriter, ref } from '../../support/logs.ts';
+import { LogWriter, ref, SESSION } from '../../support/logs.ts';
 import { agentOf, sealedOf, skillOf } from '../../support/sealing.ts';
 import { writeLog } from '../../support/written.ts';
 
@@ -72,6 +72,22 @@ describe('sweepPins', () => {
     await sweepPins(slow, { dryRun: false, minAgeMs: 10 });
     await stores.pin(unused.pin.ref.digest);
     expect(await stores.files(unused.files.map((file) => file.ref))).toHaveLength(unused.files.length);
+  });
+
+  it('finds the pins of all sessions, however many there are', async () => {
+    const start = JSON.stringify(new LogWriter().start().rows);
+    const pins = await Promise.all(
+      Array.from({ length: 230 }, async (_, n) => {
+        const sealed = sealedOf(agentOf({ name: `agent-${n}` }));
+        await keepSealed(stores, sealed);
+        const rows = start.replace(ref(0).digest, sealed.pin.ref.digest).replaceAll(SESSION, `${SESSION}-${n}`);
+        await writeLog(stores, JSON.parse(rows));
+        return sealed.pin.ref.digest;
+      }),
+    );
+    const swept = await sweepPins(stores, { dryRun: false, ...later(2) });
+    expect(swept.pins.map(({ digest }) => digest)).toEqual([unused.pin.ref.digest]);
+    for (const digest of pins) await stores.pin(digest);
   });
 
   it('L8: deletes nothing where it cannot be known what a session or a pin names', async () => {

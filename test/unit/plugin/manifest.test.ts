@@ -131,6 +131,8 @@ describe('readManifest', () => {
   it.each([
     ['x.json', '{"a": 1,}', /x\.json: is not JSON/],
     ['y.json', '{"name": "a",\n"name": "b"}', /y\.json:2: the key is there twice/],
+    ['deep.yaml', `a: ${'['.repeat(100_000)}`, /deep\.yaml:1: nested too deeply/],
+    ['deep.json', `{"a": ${'['.repeat(4_000)}${']'.repeat(4_000)}}`, /nested too deeply|a: there is no such field/],
     ['z.yaml', Buffer.from([0xff, 0xfe]), /z\.yaml: is not UTF-8/],
     ['a.toml', 'a = 1', /is none of \.yaml/],
     ['b.mjs', 'export const a = 1', /write export default defineAgent/],
