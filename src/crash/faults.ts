@@ -37,7 +37,17 @@ const FATES: Readonly<Record<StepKind, readonly Fate[]>> = {
   elsewhere: [],
 };
 
-const INCIDENTS: readonly Incident[] = ['kill', 'freeze', 'freeze', 'part', 'part', 'leave', 'reset', 'continue'];
+const INCIDENTS: readonly Incident[] = [
+  'kill',
+  'freeze',
+  'freeze',
+  'part',
+  'part',
+  'leave',
+  'reset',
+  'reset',
+  'continue',
+];
 
 const LOSSES: readonly Rare[] = ['lose', 'lose', 'lose', 'close', 'stick'];
 const RARE_ODDS = 0.015;
