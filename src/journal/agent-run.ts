@@ -43,7 +43,6 @@ export class AgentRun {
   readonly #bodies: AgentRunOptions['bodies'];
   readonly #maxBodyBytes: number;
   #state: LoopState = initialLoop;
-  #issued: LoopState = initialLoop;
   #generation: StoredGeneration | null = null;
   #ordinal = 0;
   #explicit: { readonly node: number; readonly ordinal: number; readonly entries: readonly Entry[] } | null = null;
@@ -105,7 +104,6 @@ export class AgentRun {
       if (event.type === 'GenerationCompleted') await this.body('messages', event.data.ref);
     }
     for (const event of tail) this.#follow(event);
-    this.#issued = this.#state;
     this.#stop = this.log.subscribe((event) => this.#follow(event));
   }
 
@@ -138,10 +136,12 @@ export class AgentRun {
     return row;
   }
 
-  /** What the state will be once everything issued is logged, with one more outcome. */
+  /**
+   * What the state will be with one more outcome on the log. Others that are on their way count only once they are there: they may
+   * fail.
+   */
   foresee(outcome: LoopOutcome): LoopState {
-    this.#issued = apply(this.#issued, outcome);
-    return this.#issued;
+    return apply(this.#state, outcome);
   }
 
   append(entries: readonly Entry[]): Promise<Envelope[]> {
@@ -215,7 +215,6 @@ export class AgentRun {
     const outcome = this.#outcomeOf(event);
     if (!outcome) return;
     this.#state = apply(this.#state, outcome);
-    this.#issued = apply(this.#issued, outcome);
   }
 
   #outcomeOf(event: Envelope): LoopOutcome | null {

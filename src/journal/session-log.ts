@@ -141,10 +141,10 @@ export class SessionLog {
     let pauseMs = FIRST_PAUSE_MS;
     let open = batch;
     for (;;) {
-      open = await this.#admit(open);
-      if (open.length === 0) return;
-      const { rows, owners } = this.#number(open);
       try {
+        open = await this.#admit(open);
+        if (open.length === 0) return;
+        const { rows, owners } = this.#number(open);
         const written = await this.#stores.write(rows);
         for (const [i, row] of rows.slice(0, written).entries()) this.#settle(row, owners[i]);
         const refused = rows[written];

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { FencedError, SessionTerminalError } from '../../../src/contract/errors.ts';
+import { FencedError, SessionTerminalError, StoreUnreachableError } from '../../../src/contract/errors.ts';
 import { type Author, draft, type Entry, SessionLog } from '../../../src/journal/session-log.ts';
 import type { Stores } from '../../../src/ports/store.ts';
 import { fold } from '../../../src/session/fold.ts';
@@ -36,6 +36,21 @@ describe('appends that are asked for at once', () => {
   it('W4: those of a lower epoch that come before it are logged', async () => {
     await Promise.all([log.append(by(0), [running('early')]), log.append(by(1), [resuming(1), running('next')])]);
     expect(await logged()).toEqual(['early', 'resuming/1', 'next']);
+  });
+
+  it('L6: what is logged already is looked up again where the store cannot be reached', async () => {
+    await log.append(by(0), [running('early')]);
+    let isAway = true;
+    const read: Stores['read'] = async (session, from, limit) => {
+      if (limit === undefined || !isAway) return stores.read(session, from, limit);
+      isAway = false;
+      throw new StoreUnreachableError('memory');
+    };
+    const other = new SessionLog(SESSION, { ...stores, read });
+    await other.catchUp();
+    const [early, late] = await other.append(by(0), [running('early'), running('late')]);
+    expect([isAway, early?.id, late?.id]).toEqual([false, 'early', 'late']);
+    expect(await logged()).toEqual(['early', 'late']);
   });
 
   it('F3: nothing comes after the end of the root', async () => {
