@@ -61,8 +61,9 @@ export async function answerPause(
   try {
     await temporal.call(() => handle.executeUpdate(ANSWER, { args: [answer] }), WORKER_PATIENCE_MS);
   } catch (error) {
-    if (error instanceof WorkflowUpdateFailedError) throw fromFailure(error.cause) ?? error;
-    if (error instanceof WorkflowNotFoundError) throw await whyNotThere(temporal, stores, session);
+    const isOver = error instanceof WorkflowNotFoundError || isOfEndedRun(error);
+    if (error instanceof WorkflowUpdateFailedError && !isOver) throw fromFailure(error.cause) ?? error;
+    if (isOver) throw await whyNotThere(temporal, stores, session);
     const isTooLate = error instanceof WorkflowUpdateRPCTimeoutOrCancelledError;
     if (!isTooLate && !isOfFailingTask(error)) throw error;
     const when = isTooLate ? `within ${WORKER_PATIENCE_MS / 1_000} s` : 'whose workflow task keeps failing';
@@ -79,6 +80,12 @@ function isOfFailingTask(error: unknown): boolean {
   const grpc = error instanceof ServiceError ? error.cause : error;
   return isGrpcServiceError(grpc) && grpc.code === FAILED_PRECONDITION && /workflow task/i.test(grpc.details);
 }
+
+/** Whether the run ended while it had the update in hand. */
+const isOfEndedRun = (error: unknown): boolean =>
+  error instanceof WorkflowUpdateFailedError &&
+  error.cause instanceof ApplicationFailure &&
+  error.cause.type === 'AcceptedUpdateCompletedWorkflow';
 
 function checkAnswer(pause: string, options: AnswerOptions): Answer {
   const given = Object.fromEntries(Object.entries({ pause, ...options }).filter(([, value]) => value !== undefined));

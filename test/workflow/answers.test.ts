@@ -230,4 +230,24 @@ describe('an answer', () => {
     expect(await session.output()).toBe('done');
     expect([...counts]).toEqual([[session.id, 1]]);
   });
+
+  it('H2: whose run is ended while it is taken is told that the session has stopped', async () => {
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const reached = Promise.withResolvers<void>();
+    const stores = memoryStores();
+    const write: typeof stores.write = async (rows) => {
+      if (rows.some((row) => row.into === 'events' && row.envelope.type === 'PauseAnswered')) {
+        reached.resolve();
+        await released;
+      }
+      return stores.write(rows);
+    };
+    const slow = await open({ stores: { ...stores, write } });
+    const { session, pause } = await waiting(slow);
+    const answer = session.answer(pause, { decision: 'approve' });
+    await reached.promise;
+    await slow.client.workflow.getHandle(session.id).terminate();
+    await expect(answer).rejects.toMatchObject({ code: 'SESSION_STOPPED' });
+    release();
+  });
 });

@@ -18,7 +18,12 @@ export class Troubles {
   readonly untyped: string[] = [];
 
   note(act: string, error: unknown): void {
-    const code = error instanceof ApomeshError ? error.code : error instanceof ServiceError ? TEMPORALS : 'untyped';
+    const code =
+      error instanceof ApomeshError && /^[A-Z_]+$/.test(error.code)
+        ? error.code
+        : error instanceof ServiceError
+          ? TEMPORALS
+          : 'untyped';
     // What is asked of Temporal by its own client is answered by that.
     if (code === 'untyped' || (code === TEMPORALS && act !== 'terminate'))
       this.untyped.push(`${act}: ${error instanceof Error ? error.stack : String(error)}`);
