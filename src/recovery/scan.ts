@@ -1,6 +1,6 @@
-import { SessionLiveError } from '../contract/errors.ts';
+import { SessionLiveError, StoreUnreachableError, TemporalUnreachableError } from '../contract/errors.ts';
 import { addCounts, type Finding, type FindingCounts } from '../contract/recovery.ts';
-import type { RecoverableEntry, RecoveryIndex } from '../ports/store.ts';
+import type { RecoverableEntry, RecoveryIndex, Stores } from '../ports/store.ts';
 import { completedOf } from '../session/completed.ts';
 import { isListed } from '../session/recovery.ts';
 import { type Examined, examine, type Ground } from './classify.ts';
@@ -71,8 +71,21 @@ async function seeTo(
   if (examined === null) return null;
   const entry = listed.get(session);
   if (isUnfit(examined, entry)) return { session, class: 'pin', why: entry.why };
-  const acted = options.dryRun ? examined : await act(ground, examined, entry, options);
+  const acted = options.dryRun ? examined : await act(ground, await takenUp(ground, examined, options), entry);
   return { session, class: acted.class, why: acted.why };
+}
+
+/** Takes up what is to be. One that cannot be, whatever the reason, is left for an operator and does not hold up the others. */
+async function takenUp(ground: Ground, examined: Examined, { heartbeatTimeoutMs }: ScanOptions): Promise<Examined> {
+  if (examined.class !== 'resume') return examined;
+  try {
+    await startResume(ground, examined.view, { cause: 'boot-scan', effects: 'reuse', heartbeatTimeoutMs });
+    return examined;
+  } catch (error) {
+    if (error instanceof SessionLiveError) return { ...examined, class: 'live', why: 'another took it up first' };
+    if (error instanceof StoreUnreachableError || error instanceof TemporalUnreachableError) throw error;
+    return { ...examined, class: 'failing', why: `it cannot be resumed: ${error}` };
+  }
 }
 
 /**
@@ -83,13 +96,11 @@ const isUnfit = (examined: Examined, listed: RecoverableEntry | undefined): list
   examined.class === 'live' && listed?.class === 'pin';
 
 async function act(
-  ground: Ground,
+  { stores, now = Date.now }: Ground,
   examined: Examined,
   listed: RecoverableEntry | undefined,
-  { heartbeatTimeoutMs }: ScanOptions,
 ): Promise<Finding> {
-  const { session, view, why } = examined;
-  const { stores, now = Date.now } = ground;
+  const { session, why } = examined;
   if (isListed(examined.class)) {
     const at = new Date(now()).toISOString();
     if (listed?.class !== examined.class || listed.why !== why)
@@ -97,19 +108,12 @@ async function act(
     return examined;
   }
   if (listed) await stores.unlist(session);
-  if (examined.class === 'terminal') await mend(ground, examined);
-  if (examined.class !== 'resume') return examined;
-  try {
-    await startResume(ground, view, { cause: 'boot-scan', effects: 'reuse', heartbeatTimeoutMs });
-    return examined;
-  } catch (error) {
-    if (!(error instanceof SessionLiveError)) throw error;
-    return { session, class: 'live', why: 'another took it up first' };
-  }
+  if (examined.class === 'terminal') await mend(stores, examined);
+  return examined;
 }
 
 /** Writes the completed record that a terminal session lacks (F6). */
-async function mend({ stores }: Ground, { session, view }: Examined): Promise<void> {
+async function mend(stores: Stores, { session, view }: Examined): Promise<void> {
   const [last] = await stores.read(session, view.lastSeq, 1);
   const record = completedOf(view, last);
   if (record !== null) await stores.write([{ into: 'completed', ...record }]);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { SessionLiveError } from '../../../src/contract/errors.ts';
+import { SessionLiveError, TemporalUnreachableError } from '../../../src/contract/errors.ts';
 import type { Finding } from '../../../src/contract/recovery.ts';
 import type { SessionInput } from '../../../src/contract/session.ts';
 import type { Stores } from '../../../src/ports/store.ts';
@@ -156,6 +156,17 @@ describe('a scan (R2)', () => {
       },
     });
     expect(await found({ log, workflow: state('COMPLETED') }, late)).toBe('terminal');
+  });
+
+  it('is not held up by a session that cannot be started', async () => {
+    const { stores, workflows } = await ground({});
+    workflows.start = () => Promise.reject(new Error('no such task queue'));
+    await expect(scan({ stores, workflows }, { heartbeatTimeoutMs: 1_000 })).resolves.toEqual({ failing: 1 });
+    expect(await stores.allListed()).toMatchObject([
+      { class: 'failing', why: expect.stringMatching(/no such task queue/) },
+    ]);
+    workflows.start = () => Promise.reject(new TemporalUnreachableError('somewhere'));
+    await expect(scan({ stores, workflows }, { heartbeatTimeoutMs: 1_000 })).rejects.toThrow(/does not answer/);
   });
 
   it('that is a dry run starts, lists and mends nothing', async () => {
