@@ -17,6 +17,7 @@ export interface ToolRun {
   readonly at: number;
   /** It may run again: a read, or a tool that honours keys. */
   readonly isRepeatable: boolean;
+  readonly timeoutMs: number;
   /** What it came to; `lost` where its process did not live to see it. */
   outcome: 'lost' | 'ok' | 'threw';
 }
@@ -115,6 +116,7 @@ export class GatedWorld {
       process: process.id,
       at,
       isRepeatable,
+      timeoutMs: tool.timeoutMs,
       outcome: 'lost',
     };
     this.runs.push(run);

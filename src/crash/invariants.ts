@@ -8,7 +8,7 @@ import { advance, isFenced, noFences } from '../session/fences.ts';
 import { evolve, fold } from '../session/fold.ts';
 import type { SessionView } from '../session/view.ts';
 import type { Crew } from './crew.ts';
-import type { GatedWorld } from './gated-world.ts';
+import type { GatedWorld, ToolRun } from './gated-world.ts';
 import type { People } from './people.ts';
 import type { Rescue } from './rescue.ts';
 import type { Server } from './server.ts';
@@ -17,6 +17,8 @@ import type { Witness } from './witness.ts';
 
 export interface Ended {
   readonly session: string;
+  /** Added to a tool's time-out before it may run again. */
+  readonly graceMs: number;
   readonly stores: Stores;
   readonly witness: Witness;
   readonly rescue: Rescue;
@@ -103,7 +105,7 @@ function nodes(log: readonly Envelope[]): string[] {
  * No effect is begun a second time, unless a person said that it may, the tool said that it had not happened, or it threw
  * and its retry policy let it (E4); or its tool honours keys.
  */
-function effects({ world }: Ended, log: readonly Envelope[]): string[] {
+function effects({ world, graceMs }: Ended, log: readonly Envelope[]): string[] {
   const broken: string[] = [];
   const calls = new Map<string, string>();
   for (const { data } of of(log, 'ToolCallStarted')) calls.set(data.call, data.key);
@@ -120,9 +122,20 @@ function effects({ world }: Ended, log: readonly Envelope[]): string[] {
       retried.filter((one) => one === key).length +
       world.asked.filter((asked) => asked.key === key && asked.happened === false).length +
       runs.filter(({ outcome }) => outcome === 'threw').length;
+    for (const [i, run] of runs.slice(1).entries()) broken.push(...tooSoon(runs[i] as ToolRun, run, graceMs));
     if (runs.length > allowed) broken.push(`E4: ${first.tool} ${key} was begun ${runs.length} times`);
   }
   return broken;
+}
+
+/** An intent is as old as this when its effect begins, at most. */
+const INTENT_MS = 1_000;
+
+/** One that is lost may be under way until its time-out and the grace are over (E4); one that threw is not. */
+function tooSoon(earlier: ToolRun, later: ToolRun, graceMs: number): string[] {
+  const safeAt = earlier.at + earlier.timeoutMs + graceMs - INTENT_MS;
+  if (earlier.outcome === 'threw' || later.at >= safeAt) return [];
+  return [`E4: ${later.tool} ${later.key} is begun again ${safeAt - later.at} ms too soon`];
 }
 
 /** What somebody was told is taken stands, and stands once (H2, H3). */

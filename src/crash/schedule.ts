@@ -74,7 +74,18 @@ async function play(
   const broken: string[] = [];
   try {
     await run({ turns, server, incidents, rescue, witness });
-    const end = { session: SESSION, stores, witness, rescue, world, people, crew, server, turns };
+    const end = {
+      session: SESSION,
+      graceMs: limits.doubtGraceMs,
+      stores,
+      witness,
+      rescue,
+      world,
+      people,
+      crew,
+      server,
+      turns,
+    };
     const events = await stores.read(SESSION);
     broken.push(...(await brokenBy(end)), ...(scene.check?.({ session: SESSION, events }) ?? []));
   } catch (error) {
