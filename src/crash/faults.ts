@@ -52,10 +52,15 @@ const INCIDENTS: readonly Incident[] = [
 const LOSSES: readonly Rare[] = ['lose', 'lose', 'lose', 'close', 'stick'];
 const RARE_ODDS = 0.015;
 
+const FOCI: readonly StepKind[] = ['write', 'read', 'run', 'run', 'task', 'request'];
+const FOCUSED_ODDS = 0.25;
+
 /** Which faults one schedule has: few or many, of all kinds or of some, and none any more once they are used up. */
 export class Faults {
   readonly #draws: Draws;
   readonly #odds: { readonly step: number; readonly slow: number; readonly incident: number };
+  /** The one kind of step that anything befalls, often; null for any. */
+  readonly #focus: StepKind | null;
   readonly #kinds: readonly Incident[];
   readonly #allowed: number;
   #left: number;
@@ -65,8 +70,9 @@ export class Faults {
     this.#draws = draws;
     this.#allowed = draws.pick([0, 1, 1, 2, 2, 3, 4, 6, 9]);
     this.#left = this.#allowed;
+    this.#focus = draws.chance(0.3) ? draws.pick(FOCI) : null;
     this.#odds = {
-      step: draws.pick([0.01, 0.03, 0.1]),
+      step: this.#focus === null ? draws.pick([0.01, 0.03, 0.1]) : FOCUSED_ODDS,
       slow: draws.pick([0, 0.02, 0.1]),
       incident: draws.pick([0, 0.005, 0.02]),
     };
@@ -92,7 +98,7 @@ export class Faults {
     const fates = FATES[kind];
     if (this.#left === 0 || fates.length === 0) return 'go';
     if (this.#draws.chance(this.#odds.slow)) return 'slow';
-    if (!this.#draws.chance(this.#odds.step)) return 'go';
+    if ((this.#focus ?? kind) !== kind || !this.#draws.chance(this.#odds.step)) return 'go';
     this.#left -= 1;
     return this.#draws.pick(fates);
   }
