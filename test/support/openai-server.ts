@@ -7,6 +7,8 @@ export interface OpenAiRequest {
   readonly path: string;
   readonly at: number;
   readonly body: Record<string, unknown>;
+  /** The body as it came. */
+  readonly raw: string;
 }
 
 /** What the server answers: a generation, a refusal by HTTP status, or nothing at all. */
@@ -42,8 +44,9 @@ export async function startOpenAi(
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
-    const body = JSON.parse(Buffer.concat(chunks).toString('utf8')) as Record<string, unknown>;
-    const asked = { path: request.url ?? '', at: performance.now(), body };
+    const raw = Buffer.concat(chunks).toString('utf8');
+    const body = JSON.parse(raw) as Record<string, unknown>;
+    const asked = { path: request.url ?? '', at: performance.now(), body, raw };
     requests.push(asked);
     const reply = await script(asked, requests.length - 1);
     if (reply.hang) return;
