@@ -9,6 +9,7 @@ import {
 } from '../contract/errors.ts';
 import type { Resuming } from '../contract/recovery.ts';
 import { checkComposed } from '../pins/compose.ts';
+import type { Workflows } from '../ports/workflows.ts';
 import { bodyDigest } from '../session/digest.ts';
 import { fold } from '../session/fold.ts';
 import type { SessionView } from '../session/view.ts';
@@ -86,23 +87,30 @@ export async function resumeByOperator(
 }
 
 async function assertResumable({ stores, workflows }: Ground, found: Examined, takeover: boolean): Promise<void> {
-  const { session, view, workflow } = found;
+  const { session, view } = found;
   switch (found.class) {
     case 'terminal':
       throw new SessionTerminalError(session, (view.root !== null && view.agents[view.root]?.phase) || 'over');
-    case 'live':
-      throw new SessionLiveError(session);
+    case 'live': {
+      const listed = await stores.listed(session);
+      if (listed?.class !== 'pin') throw new SessionLiveError(session);
+      return takeOver(workflows, { ...found, why: listed.why }, takeover);
+    }
     case 'unreadable':
       fold(await stores.read(session));
       throw new LogUnreadableError(session, view.lastSeq + 1, found.why);
     case 'stuck':
-      if (!takeover || workflow === null) throw new SessionStuckError(session, found.why);
-      if (!(await workflows.terminate(session, workflow.runId, 'taken over: apomesh resume --takeover')))
-        throw new SessionLiveError(session);
-      return;
+      return takeOver(workflows, found, takeover);
     default:
       return;
   }
+}
+
+/** Ends the workflow of a session that cannot go on by itself, on purpose only. */
+async function takeOver(workflows: Workflows, { session, workflow, why }: Examined, takeover: boolean): Promise<void> {
+  if (!takeover || workflow === null) throw new SessionStuckError(session, why);
+  if (!(await workflows.terminate(session, workflow.runId, 'taken over: apomesh resume --takeover')))
+    throw new SessionLiveError(session);
 }
 
 async function whyNotHere({ stores, workflows }: Ground, session: string): Promise<SessionNotFoundError | UsageError> {

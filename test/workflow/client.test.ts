@@ -4,6 +4,7 @@ import { ApomeshClient } from '../../src/client/client.ts';
 import {
   AgentNotFoundError,
   ConfigInvalidError,
+  SkillNotInBundleError,
   TemporalUnreachableError,
   UsageError,
 } from '../../src/contract/errors.ts';
@@ -118,6 +119,8 @@ describe('starting a session', () => {
   it.each([
     ['an agent that is not there', { agent: 'nobody' }, AgentNotFoundError],
     ['a version that is not there', { agent: 'doer@2.0.0' }, AgentNotFoundError],
+    ['a range that nothing is in', { agent: 'doer@^2.0.0' }, AgentNotFoundError],
+    ['a skill that is not there', { agent: 'skilled' }, SkillNotInBundleError],
     ['a slash in the id', { id: 'a/b' }, UsageError],
     ['a NUL in the id', { id: 'a\0b' }, UsageError],
     [
@@ -136,10 +139,13 @@ describe('starting a session', () => {
       writes += 1;
       return rows.length;
     };
-    const stores = { ...memoryStores(), write };
+    const keep = () => write([]).then(() => undefined);
+    const stores = { ...memoryStores(), write, keep };
     const { connection } = await connect();
+    const skilled = { name: 'skilled', model: 'goal', instructions: '', skills: ['absent'] };
+    const agents = [...(config.agents ?? []), skilled];
     const apomesh = new ApomeshClient({
-      client: new Client({ connection, plugins: [new ApomeshPlugin(config, { stores })] }),
+      client: new Client({ connection, plugins: [new ApomeshPlugin({ ...config, agents }, { stores })] }),
     });
     const starting = apomesh.sessions.start({ agent: 'doer', goal: 'g', ...wrong }).catch((error: unknown) => error);
     if (typeof expected === 'function') expect(await starting).toBeInstanceOf(expected);

@@ -101,6 +101,8 @@ describe('a scan (R2)', () => {
     ['terminal', 'at the end of its log', { log: pinned(begun().add('AgentLifecycle', ROOT, { phase: 'completed' })) }],
     ['live', 'with an open workflow', { workflow: state('RUNNING') }],
     ['live', 'whose task has failed twice', { workflow: state('RUNNING', 2) }],
+    ['live', 'that was stuck before', { workflow: state('RUNNING'), listed: 'stuck' }],
+    ['pin', 'that no worker has fitted so far', { workflow: state('RUNNING'), listed: 'pin' }],
     ['stuck', 'whose task keeps failing', { workflow: state('RUNNING', 3) }],
     ['live', 'that is being started', { log: pinned(new LogWriter().start()), now: '2026-11-30T10:00:30.000Z' }],
     ['resume', 'whose start broke off', { log: pinned(new LogWriter().start()), now: '2026-11-30T10:01:30.000Z' }],
@@ -199,14 +201,18 @@ describe('a scan (R2)', () => {
 describe('an operator', () => {
   const options = { effects: 'reuse', heartbeatTimeoutMs: 1_000 } as const;
 
-  it('takes over what is stuck only on purpose (R4)', async () => {
-    const { stores, workflows } = await ground({ workflow: state('RUNNING', 9) });
+  it.each<[string, Case]>([
+    ['stuck', { workflow: state('RUNNING', 9) }],
+    ['live and waits for a worker that fits', { workflow: state('RUNNING'), listed: 'pin' }],
+  ])('takes over what is %s only on purpose (R4)', async (_, given) => {
+    const { stores, workflows } = await ground(given);
     const resume = (takeover: boolean) => resumeByOperator({ stores, workflows }, SESSION, { ...options, takeover });
     await expect(resume(false)).rejects.toMatchObject({
       code: 'SESSION_LIVE',
       message: expect.stringMatching(/--takeover/),
     });
     await expect(resume(true)).resolves.toMatchObject({ resume: 1 });
+    expect(await stores.allListed()).toEqual([]);
     expect(workflows.started).toMatchObject([{ session: SESSION, resume: 1, resuming: { cause: 'operator' } }]);
   });
 
