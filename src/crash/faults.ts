@@ -97,7 +97,8 @@ export class Faults {
   fateOf(kind: StepKind): Fate {
     const fates = FATES[kind];
     if (this.#left === 0 || fates.length === 0) return 'go';
-    if (this.#draws.chance(this.#odds.slow)) return 'slow';
+    // Between an intent and its effect nothing is slow: that is for freezes, which know how long they may last.
+    if (kind !== 'run' && this.#draws.chance(this.#odds.slow)) return 'slow';
     if ((this.#focus ?? kind) !== kind || !this.#draws.chance(this.#odds.step)) return 'go';
     this.#left -= 1;
     return this.#draws.pick(fates);
