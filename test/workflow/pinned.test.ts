@@ -8,9 +8,10 @@ import { z } from 'zod';
 import { type AgentDefinition, defineTool } from '../../src/index.ts';
 import type { ApomeshPlugin } from '../../src/plugin/plugin.ts';
 import type { Stores } from '../../src/ports/store.ts';
+import { apomesh, jsonOf } from '../support/cli.ts';
 import { pauseOf, tailed } from '../support/doer.ts';
 import { type OpenAiReply, type OpenAiServer, startOpenAi } from '../support/openai-server.ts';
-import { openMongo, type Pool, startPool, unique } from '../support/pool.ts';
+import { addressOf, mongoUriOf, openMongo, type Pool, startPool, unique } from '../support/pool.ts';
 import { until } from '../support/until.ts';
 
 const modes = ['loop', 'call'] as const;
@@ -91,7 +92,8 @@ async function sentTo(sort: Sort, mode: (typeof modes)[number], { edit, lost }: 
   const server = await startOpenAi((_, n) => replies[n] ?? { status: 418, text: 'asked too often' });
   servers.push(server);
   const models = { 'openai/*': createOpenAI({ baseURL: server.baseURL, apiKey: 'none' }) };
-  const stores = openMongo();
+  const database = unique('pinned');
+  const stores = openMongo(database);
   const taskQueue = unique('pinned');
   const config = { models, tools: [ask('Asks.')], agents: [clerk(mode)], skills: folder };
   const before = await startPool(config, { stores, taskQueue, workflowTaskMs: 2_000 });
@@ -115,7 +117,10 @@ async function sentTo(sort: Sort, mode: (typeof modes)[number], { edit, lost }: 
   const workflow = pool.client.workflow.getHandle(id);
   if (lost === 'by an operator') {
     await workflow.terminate('lost');
-    await recovery.resume(id);
+    const file = join(root, `${id}.config.mjs`);
+    writeFileSync(file, `export default { mongo: ${JSON.stringify({ uri: mongoUriOf(), database })} };`);
+    const resumed = await apomesh(['resume', id, '--json', '--config', file, '--address', addressOf()], { cwd: root });
+    expect(jsonOf(resumed)).toMatchObject({ resume: 1, logged: true });
   }
   if (lost === 'by a scan') {
     const { namespace } = pool.client.options;
