@@ -14,6 +14,8 @@ export type Fate =
   | 'lost-some'
   | 'lost-all'
   | 'lost-late'
+  /** It is done at once, and the answer takes its time. */
+  | 'answer-late'
   /** The store cannot be reached. */
   | 'unreachable';
 
@@ -29,7 +31,17 @@ export type Rare = 'cancel' | 'lose' | 'close' | 'stick';
 const CRASHES: readonly Fate[] = ['crash-before', 'crash-after'];
 
 const FATES: Readonly<Record<StepKind, readonly Fate[]>> = {
-  write: [...CRASHES, ...CRASHES, 'crash-late', 'lost-none', 'lost-some', 'lost-all', 'lost-late', 'unreachable'],
+  write: [
+    ...CRASHES,
+    ...CRASHES,
+    'crash-late',
+    'lost-none',
+    'lost-some',
+    'lost-all',
+    'lost-late',
+    'answer-late',
+    'unreachable',
+  ],
   read: ['crash-before', 'unreachable'],
   run: ['crash-before'],
   task: CRASHES,

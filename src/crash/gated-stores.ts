@@ -47,6 +47,11 @@ export function gatedStores(stores: Stores, process: Process, turns: Turns, draw
             await stores.write(rows.slice(0, some)).catch(() => undefined);
             return unknown();
           }
+          case 'answer-late': {
+            const written = await stores.write(rows);
+            turns.clock.set(() => resolve(written), draws.between(1, LATEST_MS));
+            return;
+          }
           case 'unreachable':
             return reject(new StoreUnreachableError(stores.address));
           default:
