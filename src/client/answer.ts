@@ -45,7 +45,8 @@ const WORKER_PATIENCE_MS = 10_000;
  * Answers a pause; returns once PauseAnswered is on the log (H2).
  *
  * @throws what the session says: {@link RemoteError} with code PAUSE_ANSWERED, UNKNOWN_PAUSE or INVALID_ANSWER.
- * @throws {NoWorkerError} where no worker took it within 10 seconds, or the workflow's task keeps failing.
+ * @throws {NoWorkerError} where no worker took it within 10 seconds, and then it stays queued and may count later; or where
+ * the workflow's task keeps failing, and then it was not taken.
  */
 export async function answerPause(
   temporal: Temporal,
@@ -64,11 +65,10 @@ export async function answerPause(
     const isOver = error instanceof WorkflowNotFoundError || isOfEndedRun(error);
     if (error instanceof WorkflowUpdateFailedError && !isOver) throw fromFailure(error.cause) ?? error;
     if (isOver) throw await whyNotThere(temporal, stores, session);
-    const isTooLate = error instanceof WorkflowUpdateRPCTimeoutOrCancelledError;
-    if (!isTooLate && !isOfFailingTask(error)) throw error;
-    const when = isTooLate ? `within ${WORKER_PATIENCE_MS / 1_000} s` : 'whose workflow task keeps failing';
-    const instead = `send it as a signal, which waits for one: ${signalCommand(session, answer)}`;
-    throw new NoWorkerError(session, 'the answer', when, instead);
+    if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError)
+      throw NoWorkerError.queued(session, WORKER_PATIENCE_MS);
+    if (isOfFailingTask(error)) throw NoWorkerError.failing(session, signalCommand(session, answer));
+    throw error;
   }
 }
 

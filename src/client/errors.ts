@@ -30,14 +30,35 @@ export class SessionStoppedError extends ApomeshError {
   }
 }
 
-/** A request that a worker must answer, and none did. Field `task`. */
+/**
+ * No worker took an answer. Where `queued` is true it was not withdrawn: Temporal keeps it for the next worker. Where it is false
+ * Temporal did not take it, and `instead` is the command that leaves it there. Fields: `session`, `queued`, `instead`.
+ */
 export class NoWorkerError extends ApomeshError {
   readonly code = 'NO_WORKER';
-  constructor(session: string, what: string, when: string, instead: string) {
-    super(`no worker took ${what} for session ${session} ${when}; start one (\`apomesh worker\`), or ${instead}`, {
+  private constructor(session: string, queued: boolean, instead: string | null, message: string) {
+    super(message, { session, queued, instead });
+  }
+
+  static queued(session: string, patienceMs: number): NoWorkerError {
+    return new NoWorkerError(
       session,
+      true,
+      null,
+      `no worker took the answer for session ${session} within ${patienceMs / 1_000} s. It stays queued in Temporal and counts when a ` +
+        'worker takes it; the first answer taken wins, so another one now may change nothing. Start a worker ' +
+        `(\`apomesh worker\`), and answer again only if \`apomesh pauses ${session}\` still shows the pause then.`,
+    );
+  }
+
+  static failing(session: string, instead: string): NoWorkerError {
+    return new NoWorkerError(
+      session,
+      false,
       instead,
-    });
+      `Temporal did not take the answer for session ${session}, whose workflow task keeps failing; deploy a worker that can go on ` +
+        `with it, or leave the answer for one as a signal: ${instead}`,
+    );
   }
 }
 

@@ -56,6 +56,7 @@ describe.each(modes)('a session driven by %s, on a worker with other workflow co
     await expect(answer).rejects.toMatchObject({
       code: 'NO_WORKER',
       message: expect.stringContaining('keeps failing'),
+      fields: { queued: false, instead: expect.stringContaining(`workflow signal --workflow-id ${session.id}`) },
     });
     expect(await recovery.resume(session.id, { takeover: true })).toMatchObject({ resume: 1, logged: true });
     const resumed = sessions.get(session.id);

@@ -110,16 +110,30 @@ describe('acting on a session', () => {
     await expect(session.cancel()).rejects.toMatchObject({ code: 'SESSION_STOPPED' });
   });
 
-  it('says that no worker takes an answer, and how to leave it for one', async () => {
+  it('H2: says that no worker takes an answer, which counts when one comes, unless the run is ended before', async () => {
     const { stores } = await doerPool();
     const idle = await startPool(config, { stores });
-    const session = await idle.start('doer', goalOf(calls(['ask', { text: 'a' }])));
-    const pause = await pauseOf(session);
+    const goal = goalOf(calls(['ask', { text: 'a' }]));
+    const sessions = await Promise.all([idle.start('doer', goal), idle.start('doer', goal)]);
+    const [kept, takenBack] = sessions;
+    const pauses = await Promise.all(sessions.map(pauseOf));
     await idle.stop();
-    await expect(session.answer(pause, { decision: 'approve' })).rejects.toMatchObject({
-      code: 'NO_WORKER',
-      message: expect.stringContaining(`temporal workflow signal --workflow-id ${session.id}`),
-    });
-    await idle.client.workflow.getHandle(session.id).terminate();
+    await Promise.all(
+      sessions.map((session, i) =>
+        expect(session.answer(pauses[i] ?? '', { decision: 'approve', by: 'first' })).rejects.toMatchObject({
+          code: 'NO_WORKER',
+          message: expect.stringContaining('stays queued in Temporal and counts when a worker takes it'),
+          fields: { session: session.id, queued: true, instead: null },
+        }),
+      ),
+    );
+    await idle.client.workflow.getHandle(takenBack.id).terminate();
+    const { apomesh } = await startPool(config, { stores, taskQueue: idle.taskQueue });
+    await apomesh.recovery.resume(takenBack.id);
+    expect(await kept.output()).toBe('done');
+    const answers = (await kept.events()).filter(({ type }) => type === 'PauseAnswered');
+    expect(answers).toMatchObject([{ data: { pause: pauses[0], decision: 'approve', by: 'first' } }]);
+    await takenBack.answer(pauses[1] ?? '', { decision: 'reject', by: 'second' });
+    expect(await takenBack.output()).toBe('done');
   });
 });
