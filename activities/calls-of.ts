@@ -12,6 +12,7 @@ export const callsOf = ({ stores, tools, limits, log }: Engine, run: AgentRun, p
     tool: (name) => tools.tool(name),
     skill: (name, args) => readSkill(stores, run.pinned, run.pin, name, args),
     signal: pulse.stopped,
+    cancelled: pulse.cancelled,
     leaving: pulse,
     graceMs: limits.doubtGraceMs,
     log,

@@ -27,6 +27,8 @@ export interface CallsOptions {
   readonly skill: (name: SkillToolName, args: Json) => Promise<{ outcome: 'ok' | 'error'; value: Json }>;
   /** Aborted when the work must stop: cancelled, or the dispatch counts as lost. */
   readonly signal: AbortSignal;
+  /** Whether `signal` is aborted because the session was cancelled. */
+  readonly cancelled: () => boolean;
   /** The worker's shutdown (W5): from `released` on nothing is begun, from `drained` on what runs is told to stop. */
   readonly leaving: { readonly released: AbortSignal; readonly drained: AbortSignal };
   /** Added to a tool's time-out before an effect in doubt may run again (E4), and given to tools that are told to stop. */
@@ -115,8 +117,11 @@ export class Calls {
     this.#begun.add(call.call);
     const late = (attempted: Attempted) => void this.#outcomes.keepLate(call, attempted);
     const attempted = await attempts(tool, args, this.#context(call), this.#attempting(late), intend);
+    const { signal, cancelled } = this.#options;
+    // Whoever goes on with the session is to find the effect in doubt: it was cut short, and not by anybody's word (E4).
+    if (signal.aborted && !cancelled() && attempted.of !== 'value') return this.#outcomes.keepLate(call, attempted);
     if (attempted.of !== 'silence') return this.#outcomes.record(call, attempted);
-    if (this.#options.signal.aborted) return this.#outcomes.complete(call, 'unknown', attempted.message);
+    if (signal.aborted) return this.#outcomes.complete(call, 'unknown', attempted.message);
     return this.#afterSilence(call, tool, args, attempted.message);
   }
 

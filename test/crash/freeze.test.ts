@@ -1,5 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { unique } from '../support/pool.ts';
+import { until } from '../support/until.ts';
 import { expectWhole, workOf } from './expectations.ts';
 import { type Moment, type Place, planOf } from './moments.ts';
 import { onStage } from './stage.ts';
@@ -33,9 +34,10 @@ it(
       }
       for (const session of plans[0]!.keys()) {
         const written = linesOf(stage.folder, session).filter(({ pid }) => pid === stage.crew.hit(session));
-        const late = await stage.stores.evidence(session);
-        const found = late.filter(({ key, outcome }) => outcome === 'ok' && written.some((line) => line.key === key));
-        expect(found).not.toEqual([]);
+        await until(`what was late in ${session} is kept`, async () => {
+          const late = await stage.stores.evidence(session);
+          return late.some(({ key, outcome }) => outcome === 'ok' && written.some((line) => line.key === key));
+        });
       }
       expect(stage.crew.accidents).toEqual([]);
     });

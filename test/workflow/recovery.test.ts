@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import type { SessionHandle } from '../../src/client/handle.ts';
@@ -32,12 +33,25 @@ async function recovering(
     defineTool({ name: 'note', description: 'Notes.', input, run }),
     defineTool({ name: 'look', description: 'Looks.', input, effect: 'read', run }),
     defineTool({ name: 'ask', description: 'Asks.', input, approval: true, run }),
+    ...['stubborn', 'obedient'].map((name) =>
+      defineTool({
+        name,
+        description: 'Takes long.',
+        input,
+        timeout: '3s',
+        run: async ({ text }, { signal }) => {
+          ran.push(text);
+          signal.addEventListener('abort', () => ran.push(`${name} was told`), { once: true });
+          await sleep(60_000, undefined, { ref: false, ...(name === 'obedient' && { signal }) });
+        },
+      }),
+    ),
   ];
   const agents = modes.map((dispatch) =>
     defineAgent({ name: dispatch, model: 'goals', instructions: '', tools: tools.map(({ name }) => name), dispatch }),
   );
   const pool = await startPool(
-    { models: { goals: goalModel().model }, tools, agents, recovery: recovery ?? false },
+    { models: { goals: goalModel().model }, tools, agents, recovery: recovery ?? false, limits: { doubtGrace: 100 } },
     { stores, namespace: await newNamespace('recovery'), firstRunMs: 3_000 },
   );
   return Object.assign(pool, { ran });
@@ -121,6 +135,27 @@ describe.each(modes)('a resumed session (%s)', (mode) => {
     expect(fold(await tailed(session)).resumes).toBe(1);
     expect(pool.ran).toEqual(['b']);
   });
+});
+
+describe.each(modes)('a session that is terminated in the middle of an effect (%s)', (mode) => {
+  it.each(['stubborn', 'obedient'])(
+    'leaves it in doubt, whether its tool heeds the signal or not: %s (E4)',
+    async (name) => {
+      const pool = await recovering(memoryStores());
+      const session = await pool.start(mode, goalOf(calls([name, { text: 'a' }])));
+      await until('the effect has begun', () => pool.ran.length > 0);
+      await pool.client.workflow.getHandle(session.id).terminate('by mistake');
+      await until('the worker has heard of it', () => pool.ran.includes(`${name} was told`));
+      await sleep(500);
+      expect((await session.events()).filter(({ type }) => type === 'ToolCallCompleted')).toEqual([]);
+      await pool.apomesh.recovery.resume(session.id);
+      const pause = await pauseOf(session);
+      expect(pause).toMatch(/^in-doubt/);
+      await session.answer(pause, { decision: 'happened', result: 'a' });
+      await expect(session.output()).resolves.toBe('done');
+      expect(pool.ran.filter((text) => text === 'a')).toHaveLength(1);
+    },
+  );
 });
 
 describe('a boot scan', () => {

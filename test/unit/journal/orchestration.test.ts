@@ -40,6 +40,7 @@ async function dispatch(on: Stores, epoch = 0): Promise<{ run: AgentRun; calls: 
     tool: () => null,
     skill: () => Promise.reject(new Error('it has no skills')),
     signal: never,
+    cancelled: () => false,
     leaving,
     graceMs: 0,
     log: () => undefined,
