@@ -63,7 +63,7 @@ export {
 export type { Finding } from './contract/recovery.ts';
 export { draw, randomOf, sessionSeed, stepSeed, uuidOf } from './determinism/randomness.ts';
 export { scriptedModel } from './models/scripted.ts';
-export type { Bundles, GcOptions, Imported, Swept } from './plugin/bundles.ts';
+export type { Bundles, Exported, GcOptions, Imported, Swept } from './plugin/bundles.ts';
 export { type ApomeshConfig, defineConfig } from './plugin/config.ts';
 export { ApomeshPlugin, type ApomeshPluginOptions } from './plugin/plugin.ts';
 export type { AgentVersion, Change, Publication, Publishing } from './plugin/publishing.ts';

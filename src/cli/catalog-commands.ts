@@ -36,10 +36,10 @@ export function addCatalogCommands(program: Command, done: (exit: number) => voi
 
   const pins = adder(program.command('pins').description('what sessions are pinned to'), done);
   pins(
-    'export <words...>',
-    'write pins (digests, NAME@VERSION, or all) with their files to the file named last; - is standard output',
+    'export <file...>',
+    'write pins (digests, NAME, NAME@VERSION, or all) with their files to the file named last; - is standard output',
     async (options, ...words) => (await import('./commands/pins.ts')).exportPins(words, options),
-  );
+  ).usage('[options] [name...] <file>');
   pins('import <file>', 'put back what was exported', async (options, file = '') =>
     (await import('./commands/pins.ts')).importPins(file, options),
   );

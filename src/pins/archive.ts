@@ -2,21 +2,22 @@ import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { FileInvalidError, VersionConflictError } from '../contract/pin-errors.ts';
 import type { FileRow, PinRow, PinStore, Publications, PublishedEntry } from '../ports/pins.ts';
-import { filesOf, openPin } from './open.ts';
+import { contentsOf, filesOf, type NamedPin, openPin, readPin } from './open.ts';
+import { linesOf, type TextPieces } from './text-lines.ts';
 
 type Store = PinStore & Publications;
 
-/** What an import brought. */
-export interface Imported {
+/** What an export has. */
+export interface Exported {
   readonly pins: number;
   readonly files: number;
   readonly published: number;
 }
 
-const FORM = { apomesh: 'pins', v: 1 } as const;
+/** What an import brought. */
+export type Imported = Exported;
 
-/** Files that are read together. */
-const FILES_AT_ONCE = 100;
+const FORM = { apomesh: 'pins', v: 1 } as const;
 
 const digest = z.string().regex(/^sha256:[0-9a-f]{64}$/);
 const line = z.union([
@@ -32,47 +33,49 @@ const line = z.union([
 type Line = z.infer<typeof line>;
 
 /**
- * Pins with all files that they name and the versions that are published of them, as NDJSON without line ends. Every byte is checked.
+ * Pins with all files that they name and the versions that are published of them, as lines of NDJSON, each with its end. Every byte
+ * is checked. Returns how many there were of each.
  *
  * @throws {PinCorruptError} where one is missing or altered.
  */
-export async function* exportPins(store: Store, digests: readonly string[]): AsyncGenerator<string, void, undefined> {
+export async function* exportPins(
+  store: Store,
+  pins: readonly NamedPin[],
+): AsyncGenerator<string, Exported, undefined> {
   const count = { pins: 0, files: 0, published: 0 };
   const written = new Set<string>();
-  const lineOf = (value: Line): string => JSON.stringify(value);
-  yield JSON.stringify(FORM);
-  for (const digest of new Set(digests)) {
-    const json = await store.pin(digest);
-    const files = filesOf(openPin(json, digest)).filter((file) => !written.has(file.digest));
-    for (let i = 0; i < files.length; i += FILES_AT_ONCE) {
-      const some = files.slice(i, i + FILES_AT_ONCE);
-      const contents = await store.files(some);
-      for (const [n, file] of some.entries()) {
-        yield lineOf({ file: { digest: file.digest, ...encoded(contents[n] ?? new Uint8Array()) } });
-        written.add(file.digest);
-        count.files += 1;
-      }
+  const chosen = new Map(pins.map((pin) => [pin.digest, pin]));
+  yield textOf(FORM);
+  for (const pin of chosen.values()) {
+    const { json, pinned } = await readPin(store, pin);
+    const files = filesOf(pinned).filter((file) => !written.has(file.digest));
+    for await (const { file, bytes } of contentsOf(store, pin.digest, pinned, files)) {
+      yield textOf({ file: { digest: file.digest, ...encoded(bytes) } });
+      written.add(file.digest);
+      count.files += 1;
     }
-    yield lineOf({ pin: { digest, json } });
+    yield textOf({ pin: { digest: pin.digest, json } });
     count.pins += 1;
   }
-  const chosen = new Set(digests);
   for (const entry of await store.published()) {
     if (!chosen.has(entry.digest)) continue;
-    yield lineOf({ published: { ...entry } });
+    yield textOf({ published: { ...entry } });
     count.published += 1;
   }
-  yield lineOf({ end: count });
+  yield textOf({ end: count });
+  return count;
 }
+
+const textOf = (value: Line | typeof FORM): string => `${JSON.stringify(value)}\n`;
 
 /**
  * Puts back what was exported, over what is there under the same digests. All of it is checked before anything is stored.
  *
- * @param file for messages.
+ * @param text of an export. @param file for messages.
  * @throws {FileInvalidError} naming the line that is wrong. {@link VersionConflictError} where a version is published with other bytes.
  */
-export async function importPins(store: Store, text: string, file: string): Promise<Imported> {
-  const { pins, files, published } = parseArchive(text, file);
+export async function importPins(store: Store, text: TextPieces, file: string): Promise<Imported> {
+  const { pins, files, published } = await parseArchive(text, file);
   for (const entry of published) {
     const there = (await store.published(entry.name)).find(({ version }) => version === entry.version);
     if (there !== undefined && there.digest !== entry.digest)
@@ -93,24 +96,28 @@ interface Archive {
   readonly published: PublishedEntry[];
 }
 
-function parseArchive(text: string, file: string): Archive {
+async function parseArchive(text: TextPieces, file: string): Promise<Archive> {
   const archive: Archive = { pins: new Map(), files: new Map(), published: [] };
-  const [first = '', ...rest] = text.split('\n');
-  if (first.trimEnd() !== JSON.stringify(FORM)) {
-    throw new FileInvalidError(file, 1, 'is no export of pins; make one with `apomesh pins export FILE`.');
-  }
+  let at = 0;
   let ended = false;
-  for (const [i, each] of rest.entries()) {
-    if (each.trim() === '') continue;
-    const at = i + 2;
-    if (ended) throw new FileInvalidError(file, at, 'goes on after its end.');
-    const parsed = parseLine(each, file, at);
-    if ('end' in parsed) ended = isWhole(parsed.end, archive, file, at);
-    else add(archive, parsed, file, at);
+  for await (const each of linesOf(text, file)) {
+    at += 1;
+    if (at === 1) checkForm(each, file);
+    else if (each.trim() !== '') {
+      if (ended) throw new FileInvalidError(file, at, 'goes on after its end.');
+      const parsed = parseLine(each, file, at);
+      if ('end' in parsed) ended = isWhole(parsed.end, archive, file, at);
+      else add(archive, parsed, file, at);
+    }
   }
   if (!ended) throw new FileInvalidError(file, null, 'is cut off: its last line is missing. Export again.');
   checkComplete(archive, file);
   return archive;
+}
+
+function checkForm(first: string, file: string): void {
+  if (first.trimEnd() === JSON.stringify(FORM)) return;
+  throw new FileInvalidError(file, 1, 'is no export of pins; make one with `apomesh pins export FILE`.');
 }
 
 function parseLine(text: string, file: string, at: number): Line {

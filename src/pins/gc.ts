@@ -1,5 +1,6 @@
 import type { SealedEntry } from '../ports/pins.ts';
 import type { Stores } from '../ports/store.ts';
+import { neededPins } from './needed.ts';
 import { filesOf, loadPin } from './open.ts';
 
 /** What a sweep took, or would take. */
@@ -22,9 +23,6 @@ export interface SweepOptions {
 }
 
 type Store = Pick<Stores, 'pin' | 'published' | 'read' | 'sealed' | 'sessions' | 'skills' | 'sweep'>;
-
-/** Sessions that are looked at together. */
-const SESSIONS_AT_ONCE = 100;
 
 /**
  * Deletes pins that no session and no published version names, and files that no pin and no skill of the catalog names. A session that is
@@ -60,22 +58,10 @@ export async function sweepPins(store: Store, options: SweepOptions): Promise<Sw
   };
 }
 
-/** The pins of published versions and of all sessions on the log. */
-async function neededPins(store: Store): Promise<Set<string>> {
-  const needed = new Set((await store.published()).map(({ digest }) => digest));
-  for (let before: { startedAt: string; session: string } | undefined; ; ) {
-    const page = await store.sessions({ limit: SESSIONS_AT_ONCE, ...(before && { before }) });
-    const firsts = await Promise.all(page.map(({ session }) => store.read(session, 0, 1)));
-    for (const [first] of firsts) if (first?.type === 'SessionStarted') needed.add(first.data.pin.digest);
-    before = page.at(-1);
-    if (before === undefined || page.length < SESSIONS_AT_ONCE) return needed;
-  }
-}
-
 async function namedFiles(store: Store, pins: readonly string[]): Promise<Set<string>> {
   const named = new Set<string>();
   for (const digest of pins) {
-    for (const file of filesOf(await loadPin(store, { kind: 'bundle', digest }))) named.add(file.digest);
+    for (const file of filesOf(await loadPin(store, { digest }))) named.add(file.digest);
   }
   for (const { body, files } of await store.skills()) {
     for (const { digest } of [body, ...files]) named.add(digest);

@@ -9,6 +9,9 @@ import type { Pin } from '../session/envelopes.ts';
 /** Files that are checked together. */
 const FILES_AT_ONCE = 100;
 
+/** A pin, and where they are known the name and version of its agent, for messages. */
+export type NamedPin = Pick<Pin, 'digest'> & { readonly name?: unknown; readonly version?: unknown };
+
 /**
  * Opens a pin's bytes, verified (P4).
  *
@@ -33,9 +36,17 @@ export function openPin(json: string, digest: string): PinnedAgent {
  *
  * @throws {PinCorruptError} naming agent and version.
  */
-export async function loadPin(store: Pick<PinStore, 'pin'>, { digest, name, version }: Pin): Promise<PinnedAgent> {
+export const loadPin = async (store: Pick<PinStore, 'pin'>, pin: NamedPin): Promise<PinnedAgent> =>
+  (await readPin(store, pin)).pinned;
+
+/** As {@link loadPin}, with the bytes themselves. */
+export async function readPin(
+  store: Pick<PinStore, 'pin'>,
+  { digest, name, version }: NamedPin,
+): Promise<{ readonly json: string; readonly pinned: PinnedAgent }> {
   try {
-    return openPin(await store.pin(digest), digest);
+    const json = await store.pin(digest);
+    return { json, pinned: openPin(json, digest) };
   } catch (error) {
     throw named(error, name, version);
   }
@@ -48,13 +59,30 @@ export async function loadPin(store: Pick<PinStore, 'pin'>, { digest, name, vers
  */
 export async function checkPin(store: Pick<PinStore, 'pin' | 'files'>, pin: Pin): Promise<PinnedAgent> {
   const pinned = await loadPin(store, pin);
-  const files = filesOf(pinned);
-  try {
-    for (let i = 0; i < files.length; i += FILES_AT_ONCE) await store.files(files.slice(i, i + FILES_AT_ONCE));
-  } catch (error) {
-    throw ofPin(error, (digest) => files.find((file) => file.digest === digest)?.what ?? 'a file', pin.digest, pinned);
-  }
+  for await (const _checked of contentsOf(store, pin.digest, pinned, filesOf(pinned)));
   return pinned;
+}
+
+/**
+ * Files that a pin names with their bytes, checked.
+ *
+ * @param digest of the pin.
+ * @throws {PinCorruptError} naming what is missing or altered.
+ */
+export async function* contentsOf(
+  store: Pick<PinStore, 'files'>,
+  digest: string,
+  pinned: PinnedAgent,
+  files: readonly NamedFile[],
+): AsyncGenerator<{ readonly file: NamedFile; readonly bytes: Uint8Array }, void, undefined> {
+  const whatIs = (wanted: string) => files.find((file) => file.digest === wanted)?.what ?? 'a file';
+  for (let i = 0; i < files.length; i += FILES_AT_ONCE) {
+    const some = files.slice(i, i + FILES_AT_ONCE);
+    const contents = await store.files(some).catch((error: unknown) => {
+      throw ofPin(error, whatIs, digest, pinned);
+    });
+    for (const [n, file] of some.entries()) yield { file, bytes: contents[n] as Uint8Array };
+  }
 }
 
 /** What is wrong with a file, said of the pin that names it. `what` says for people which file. */

@@ -76,7 +76,7 @@ export class Agents {
 
   /** A published bundle. @throws {PinCorruptError} where a part of it is missing. */
   async #openPublished({ name, version, digest }: PublishedEntry): Promise<PinnedAgent> {
-    const pinned = await loadPin(this.#stores, { kind: 'bundle', digest, name, version });
+    const pinned = await loadPin(this.#stores, { digest, name, version });
     await this.#spared(digest, async () => {
       const files = filesOf(pinned);
       const digests = files.map((file) => file.digest);

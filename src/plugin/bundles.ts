@@ -1,11 +1,20 @@
 import { UsageError } from '../contract/errors.ts';
-import { exportPins, type Imported, importPins } from '../pins/archive.ts';
+import { type Exported, exportPins, type Imported, importPins } from '../pins/archive.ts';
 import { type Swept, sweepPins } from '../pins/gc.ts';
-import { selectVersion } from '../pins/select.ts';
+import { neededPins } from '../pins/needed.ts';
+import type { NamedPin } from '../pins/open.ts';
+import { selectVersion, splitName } from '../pins/select.ts';
+import type { TextPieces } from '../pins/text-lines.ts';
+import type { PublishedEntry } from '../ports/pins.ts';
 import type { Stores } from '../ports/store.ts';
 import { leastSweepAgeMs } from './limits.ts';
 
-export type { Imported, Swept };
+export type { Exported, Imported, Swept };
+
+const DIGEST = /^sha256:[0-9a-f]{64}$/;
+
+const WHERE_LISTED =
+  '`apomesh agents` lists those of published versions, `apomesh show SESSION` has that of a session.';
 
 /** What sessions are pinned to: backups and housekeeping (P4). */
 export class Bundles {
@@ -16,25 +25,49 @@ export class Bundles {
   }
 
   /**
-   * Pins with all that they name, as lines of NDJSON.
+   * Pins with all that they name, as lines of NDJSON, each with its end: what a stream may write to a file, and `import` takes.
+   * Returns how many there were of each.
    *
-   * @param names digests, or `name@version` of published agents. Default: all pins there are.
-   * @throws {PinCorruptError} {@link AgentNotFoundError}
+   * @param names digests, names of published agents (all their versions), `name@version` or `name@range`. Default: all pins that there
+   * are, and all that a published version or a session names.
+   * @throws {PinCorruptError} where one is missing or altered: what was given until then is no backup. {@link AgentNotFoundError}
+   * {@link UsageError} where there is no pin of a digest. {@link LogUnreadableError} where all are asked for, and it cannot be known
+   * what a session is pinned to.
    */
-  async *export(names: readonly string[] = []): AsyncGenerator<string, void, undefined> {
+  async *export(names: readonly string[] = []): AsyncGenerator<string, Exported, undefined> {
+    return yield* exportPins(this.#stores, names.length > 0 ? await this.#named(names) : await this.#all());
+  }
+
+  async #all(): Promise<NamedPin[]> {
+    const there = await this.#stores.sealed('pins');
+    const needed = await neededPins(this.#stores);
+    const others = there.filter(({ digest }) => !needed.has(digest)).map(({ digest }) => ({ digest }));
+    return [...needed.values(), ...others];
+  }
+
+  async #named(names: readonly string[]): Promise<NamedPin[]> {
+    for (const name of names) {
+      if (!name.startsWith('sha256:') || DIGEST.test(name)) continue;
+      throw new UsageError(`${name} is no digest: that is sha256: and 64 of 0-9 a-f. ${WHERE_LISTED}`, { name });
+    }
     const published = await this.#stores.published();
-    const digests = names.map((name) => (name.startsWith('sha256:') ? name : selectVersion(name, published).digest));
-    const all = async () => (await this.#stores.sealed('pins')).map(({ digest }) => digest);
-    yield* exportPins(this.#stores, names.length > 0 ? digests : await all());
+    const all = names.some((name) => DIGEST.test(name)) ? await this.#all() : [];
+    return names.flatMap((name): readonly NamedPin[] => {
+      if (!DIGEST.test(name)) return versionsOf(name, published);
+      const pin = all.find(({ digest }) => digest === name);
+      if (pin === undefined) throw new UsageError(`there is no pin ${name}. ${WHERE_LISTED}`, { name });
+      return [pin];
+    });
   }
 
   /**
    * Puts back what was exported, over what is there under the same digests. All of it is checked before anything is stored.
    *
+   * @param text of an export, or its pieces: what `export` gives, or the stream of a file.
    * @param file for messages.
    * @throws {FileInvalidError} {@link VersionConflictError}
    */
-  async import(text: string, file = 'the import'): Promise<Imported> {
+  async import(text: TextPieces, file = 'the import'): Promise<Imported> {
     await this.#stores.prepare();
     return importPins(this.#stores, text, file);
   }
@@ -50,6 +83,13 @@ export class Bundles {
     }
     return sweepPins(this.#stores, { dryRun, minAgeMs });
   }
+}
+
+/** All versions of a bare name, else the one that is meant. */
+function versionsOf(wanted: string, published: readonly PublishedEntry[]): readonly PublishedEntry[] {
+  const [name, range] = splitName(wanted);
+  const versions = range === undefined ? published.filter((entry) => entry.name === name) : [];
+  return versions.length > 0 ? versions : [selectVersion(wanted, published)];
 }
 
 export interface GcOptions {

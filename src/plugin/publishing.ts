@@ -87,7 +87,7 @@ export class Publishing {
   /** What differs between two published versions of an agent, each a version or a range. */
   async diff(name: string, before: string, after: string): Promise<Change[]> {
     const [one, other] = [await this.#entry(`${name}@${before}`), await this.#entry(`${name}@${after}`)];
-    const load = (entry: PublishedEntry) => loadPin(this.#stores, { kind: 'bundle', ...entry });
+    const load = (entry: PublishedEntry) => loadPin(this.#stores, entry);
     return diffPins(await load(one), await load(other));
   }
 

@@ -1,4 +1,4 @@
-import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -121,7 +121,11 @@ describe('the command line', () => {
   });
 
   it('P4: finds a damaged bundle, and restores it from a backup', async () => {
-    expect(await json('pins', 'export', 'forms@1.0.0', 'backup.ndjson')).toMatchObject({ file: 'backup.ndjson' });
+    const counts = { pins: 1, files: 5, published: 1 };
+    expect(await json('pins', 'export', 'forms@1.0.0', 'backup.ndjson')).toEqual({ file: 'backup.ndjson', ...counts });
+    expect((await run('pins', 'export', 'forms', 'both.ndjson')).stdout).toBe(
+      'wrote 2 pins, 5 files, 2 published versions to both.ndjson\n',
+    );
     const damaged = await table('files').updateMany({ text: /List the fields/ } as never, { $set: { text: 'other' } });
     expect(damaged.modifiedCount).toBeGreaterThan(0);
     const found = await run('publish', 'forms@1.0.0', '--verify', '--json');
@@ -129,10 +133,33 @@ describe('the command line', () => {
       5,
       { code: 'PIN_CORRUPT', agent: 'forms', version: '1.0.0', digest },
     ]);
-    expect((await run('pins', 'export', 'all.ndjson')).exit).toBe(5);
-    await expect(readFile(join(cwd, 'all.ndjson'))).rejects.toThrow('ENOENT');
+    const backup = await readFile(join(cwd, 'backup.ndjson'), 'utf8');
+    const damagedExport = await run('pins', 'export', 'backup.ndjson');
+    expect(damagedExport).toMatchObject({ exit: 5, stdout: '' });
+    expect(damagedExport.stderr).toMatch(
+      /^error: PIN_CORRUPT: .* of forms@1\.\d\.0 is without the .* of the skill pdf-forms/,
+    );
+    expect(await readFile(join(cwd, 'backup.ndjson'), 'utf8')).toBe(backup);
+    expect((await readdir(cwd)).filter((name) => name.includes('.part'))).toEqual([]);
     expect(await json('pins', 'import', 'backup.ndjson')).toEqual({ pins: 1, files: 5, published: 1 });
     expect(await json('publish', 'forms@1.0.0', '--verify')).toMatchObject({ digest, outcome: 'unchanged' });
+  });
+
+  it('names what cannot be exported, or not there', async () => {
+    const refused = async (...args: string[]) => {
+      const ran = await run('pins', ...args);
+      return `${ran.exit} ${ran.stderr}`;
+    };
+    expect(await refused('export', '/nonexistent/x.txt')).toMatch(
+      /^2 error: USAGE: the file \/nonexistent\/x\.txt cannot/,
+    );
+    expect(await refused('export', 'skills')).toMatch(
+      /^2 error: USAGE: the file skills cannot be written: it is no file/,
+    );
+    expect(await refused('export', 'sha256:00', 'x.txt')).toMatch(/^2 error: USAGE: sha256:00 is no digest/);
+    expect(await refused('export')).toMatch(/^2 error: USAGE: missing required argument 'file'/);
+    expect(await refused('import', 'nothing.txt')).toMatch(/^2 error: USAGE: the file nothing\.txt cannot be read/);
+    expect(await readdir(cwd)).not.toContain('x.txt');
   });
 
   it('sweeps what nobody names', async () => {

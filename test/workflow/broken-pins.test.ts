@@ -142,7 +142,7 @@ async function failsLoudly(mode: (typeof modes)[number], harm: Damage): Promise<
   await expect(recovery.resume(session.id)).rejects.toMatchObject({ code: 'PIN_CORRUPT' });
   expect((await session.verify()).problems).toMatchObject([{ code: 'PIN_CORRUPT', message: why }]);
   expect(await session.events()).toEqual(log);
-  await pins.import(backup.join('\n'));
+  await pins.import(backup);
   // A scan for another of these sessions may be faster.
   await recovery.resume(session.id).catch((error) => expect(error).toMatchObject({ code: 'SESSION_LIVE' }));
   const resumed = sessions.get(session.id);

@@ -1,8 +1,8 @@
-import { createWriteStream } from 'node:fs';
-import { readFile, rename, rm } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { open, rename, rm, stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { UsageError } from '../../contract/errors.ts';
-import type { Bundles } from '../../plugin/bundles.ts';
+import type { Bundles, Exported } from '../../plugin/bundles.ts';
 import { millisOf } from '../../plugin/schema-parts.ts';
 import { withSessions } from '../connect.ts';
 import type { Common } from '../options.ts';
@@ -19,48 +19,56 @@ export const exportPins = (words: readonly string[], options: Common): Promise<n
     const file = words.at(-1);
     if (file === undefined) throw new UsageError('name the file to write.', { field: 'file' });
     if (file.startsWith('sha256:')) throw new UsageError('name the file to write, after the pins.', { field: 'file' });
-    const names = words.slice(0, -1);
+    const lines = bundles.export(words.slice(0, -1));
     if (file === '-') {
-      for await (const each of bundles.export(names)) await line(each);
+      for await (const each of lines) await line(each.trimEnd());
       return 0;
     }
-    const lines = await writeLines(file, bundles.export(names));
-    if (options.json) await jsonLine({ file, lines });
-    else await line(`wrote ${lines} lines to ${file}`);
+    const exported = await writeWhole(file, lines);
+    if (options.json) await jsonLine({ file, ...exported });
+    else await line(`wrote ${summaryOf(exported)} to ${file}`);
     return 0;
   });
 
-/** Writes a file that is there whole or not at all. Gives how many lines it has. */
-async function writeLines(file: string, lines: AsyncIterable<string>): Promise<number> {
-  const part = `${file}.part`;
-  let count = 0;
-  const counted = async function* (): AsyncGenerator<string> {
-    for await (const each of lines) {
-      count += 1;
-      yield `${each}\n`;
-    }
+const summaryOf = ({ pins, files, published }: Exported): string =>
+  `${pins} pins, ${files} files, ${published} published versions`;
+
+/** Writes a file that is there whole or not at all. Gives what the lines return. */
+async function writeWhole<T>(file: string, lines: AsyncGenerator<string, T, undefined>): Promise<T> {
+  const part = `${file}.${process.pid}.part`;
+  const there = await stat(file).catch(() => null);
+  if (there !== null && !there.isFile()) throw unwritable(file, 'it is no file');
+  const opened = await open(part, 'w').catch((error: Error) => {
+    throw unwritable(file, error.message);
+  });
+  let returned: { readonly value: T } | undefined;
+  const written = async function* (): AsyncGenerator<string> {
+    returned = { value: yield* lines };
   };
   try {
-    await pipeline(counted, createWriteStream(part));
+    await pipeline(written, opened.createWriteStream({ flush: true }));
     await rename(part, file);
   } catch (error) {
     await rm(part, { force: true });
     throw error;
   }
-  return count;
+  return (returned as { readonly value: T }).value;
 }
+
+const unwritable = (file: string, why: string): UsageError =>
+  new UsageError(`the file ${file} cannot be written: ${why}; name another.`, { file });
 
 export const importPins = (file: string, options: Common): Promise<number> =>
   withSessions(options, async (_sessions, _recovery, { bundles }) => {
-    const imported = await bundles.import(await textOf(file), file);
+    const imported = await bundles.import(piecesOf(file), file);
     if (options.json) await jsonLine(imported);
-    else await line(`${imported.pins} pins, ${imported.files} files, ${imported.published} published versions`);
+    else await line(summaryOf(imported));
     return 0;
   });
 
-async function textOf(file: string): Promise<string> {
+async function* piecesOf(file: string): AsyncGenerator<Uint8Array, void, undefined> {
   try {
-    return await readFile(file, 'utf8');
+    for await (const piece of createReadStream(file)) yield piece;
   } catch (error) {
     throw new UsageError(`the file ${file} cannot be read: ${(error as Error).message}.`, { file });
   }
@@ -77,13 +85,13 @@ export const sweepPins = (options: GcCommand): Promise<number> =>
     for (const [what, entries] of Object.entries({ pin: swept.pins, file: swept.files })) {
       for (const { digest, bytes, at } of entries) await line(`${what} ${digest} ${bytes} bytes ${at}`.trim());
     }
-    await line(summaryOf(swept, dryRun));
+    await line(sweptOf(swept, dryRun));
     return 0;
   });
 
 type Swept = Awaited<ReturnType<Bundles['gc']>>;
 
-function summaryOf({ pins, files, kept }: Swept, dryRun: boolean): string {
+function sweptOf({ pins, files, kept }: Swept, dryRun: boolean): string {
   const bytes = [...pins, ...files].reduce((sum, entry) => sum + entry.bytes, 0);
   const gone = `${pins.length} pins and ${files.length} files, ${bytes} bytes`;
   const stay = `${kept.pins} pins and ${kept.files} files stay`;

@@ -1,11 +1,13 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
 import { z } from 'zod';
+import { backUp, restore } from '../../../examples/reference/backup.ts';
 import { defineAgent } from '../../../src/agent/agent.ts';
 import { ApomeshClient } from '../../../src/client/client.ts';
+import { FileInvalidError } from '../../../src/contract/pin-errors.ts';
 import { scriptedModel } from '../../../src/models/scripted.ts';
 import { ApomeshPlugin } from '../../../src/plugin/plugin.ts';
 import { memoryStores } from '../../../src/stores/memory/stores.ts';
@@ -42,6 +44,12 @@ it('P2: a client puts skills, publishes agents, and exports pins, without a Temp
   expect(await apomesh.agents.list()).toMatchObject([{ name: 'greeter', digest: published.digest }]);
   const lines: string[] = [];
   for await (const line of apomesh.pins.export(['greeter'])) lines.push(line);
+  expect(await apomesh.pins.import(apomesh.pins.export())).toEqual({ pins: 1, files: 2, published: 1 });
+  const file = join(dir, 'backup.ndjson');
+  await backUp(apomesh, file);
+  expect(await readFile(file, 'utf8')).toBe(lines.join(''));
+  expect(await restore(apomesh, file)).toEqual({ pins: 1, files: 2, published: 1 });
+  await expect(restore(apomesh, join(dir, 'greet', 'SKILL.md'))).rejects.toThrow(FileInvalidError);
   expect(JSON.parse(lines.at(-1) ?? '')).toEqual({ end: { pins: 1, files: 2, published: 1 } });
   await apomesh.skills.remove('greet');
   expect(await apomesh.skills.list()).toEqual([]);

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
 import { exportPins, importPins } from '../../../src/pins/archive.ts';
 import { checkPin } from '../../../src/pins/open.ts';
@@ -16,8 +17,8 @@ async function exported(): Promise<string> {
   const stores = memoryStores();
   for (const each of [sealed, second]) await publish(stores, each);
   const lines: string[] = [];
-  for await (const each of exportPins(stores, [sealed.pin.ref.digest, second.pin.ref.digest])) lines.push(each);
-  return lines.join('\n');
+  for await (const each of exportPins(stores, [pinOf(sealed), pinOf(second)])) lines.push(each);
+  return lines.join('').trimEnd();
 }
 
 const isEmpty = async (stores: Stores): Promise<boolean> =>
@@ -34,6 +35,26 @@ describe('exportPins and importPins', () => {
     for (const each of [sealed, second]) expect(await checkPin(stores, pinOf(each))).toEqual(each.pinned);
     expect(await stores.published()).toMatchObject([{ version: '1.2.0' }, { version: '1.3.0' }]);
     expect(await importPins(stores, text, 'f')).toEqual({ pins: 2, files: 5, published: 2 });
+  });
+
+  it.each([
+    ['what the export gives', (lines: string[]) => lines],
+    ['one text', (lines: string[]) => lines.join('')],
+    ['text cut anywhere', (lines: string[]) => lines.join('').match(/[\s\S]{1,7}/g) ?? []],
+    [
+      'a stream of bytes cut anywhere',
+      (lines: string[]) =>
+        Readable.from(
+          Buffer.from(lines.join(''))
+            .toString('latin1')
+            .match(/[\s\S]{1,7}/g) ?? [],
+        ).map((piece) => Buffer.from(piece, 'latin1')),
+    ],
+  ])('P4: an import takes %s', async (_what, piecesOf) => {
+    const lines = (await exported()).split(/(?<=\n)/);
+    const stores = memoryStores();
+    expect(await importPins(stores, piecesOf(lines), 'f')).toEqual({ pins: 2, files: 5, published: 2 });
+    expect(await checkPin(stores, pinOf(sealed))).toEqual(sealed.pinned);
   });
 
   it('P4: put back what was altered and what is missing', async () => {
@@ -60,9 +81,16 @@ describe('exportPins and importPins', () => {
       '9',
     );
     const all = async () => {
-      for await (const _ of exportPins(stores, [sealed.pin.ref.digest]));
+      for await (const _ of exportPins(stores, [pinOf(sealed)]));
     };
-    await expect(all()).rejects.toMatchObject({ code: 'PIN_CORRUPT' });
+    const { digest } = sealed.pin.ref;
+    await expect(all()).rejects.toMatchObject({
+      code: 'PIN_CORRUPT',
+      message: expect.stringMatching(
+        /of triage@1\.2\.0 is without the (file|text) .*of the skill refund, which is missing/,
+      ),
+      fields: { agent: 'triage', version: '1.2.0', digest },
+    });
   });
 
   it.each([
@@ -101,6 +129,18 @@ describe('exportPins and importPins', () => {
   ])('refuse %s, and store nothing', async (_what, change, why) => {
     const stores = memoryStores();
     await expect(importPins(stores, change(await exported()), 'f')).rejects.toThrow(why);
+    expect(await isEmpty(stores)).toBe(true);
+  });
+
+  it('P4: refuse bytes that are not UTF-8, and store nothing', async () => {
+    const stores = memoryStores();
+    const bytes = Buffer.from(await exported());
+    bytes[bytes.indexOf('Triage')] = 0xff;
+    await expect(importPins(stores, [bytes], 'f')).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+      fields: { file: 'f' },
+    });
+    await expect(importPins(stores, [await exported(), binary], 'f')).rejects.toThrow('is not UTF-8');
     expect(await isEmpty(stores)).toBe(true);
   });
 

@@ -9,6 +9,8 @@ import { type Catalogs, openCatalogs } from '../../../src/plugin/backends.ts';
 import { parseConfig } from '../../../src/plugin/config.ts';
 import type { Stores } from '../../../src/ports/store.ts';
 import { memoryStores } from '../../../src/stores/memory/stores.ts';
+import { LogWriter, ref } from '../../support/logs.ts';
+import { writeLog } from '../../support/written.ts';
 
 const FIXTURES = join(import.meta.dirname, '..', '..', 'fixtures', 'skills');
 const dirs: string[] = [];
@@ -194,18 +196,57 @@ describe('publishing', () => {
 });
 
 describe('bundles', () => {
+  const linesOf = async (names?: string[]) => {
+    const lines: string[] = [];
+    for await (const each of catalogs.bundles.export(names)) lines.push(each);
+    return lines;
+  };
+
+  it('P4: are exported with all that a published version or a session names, or not at all', async () => {
+    const one = await catalogs.publishing.publish(manifest);
+    await catalogs.publishing.publish('own');
+    await stores.sweep('pins', [one.digest], '9');
+    const missing = { code: 'PIN_CORRUPT', fields: { agent: 'forms', version: '1.0.0', digest: one.digest } };
+    for (const names of [undefined, ['forms'], ['own', one.digest]])
+      await expect(linesOf(names)).rejects.toMatchObject(missing);
+    expect((await linesOf(['own'])).at(-1)).toContain('"pins":1');
+    await stores.sweep(
+      'pins',
+      (await stores.sealed('pins')).map(({ digest }) => digest),
+      '9',
+    );
+    await expect(linesOf()).rejects.toMatchObject({ code: 'PIN_CORRUPT' });
+  });
+
+  it('P4: are not exported where a session’s is missing', async () => {
+    await writeLog(stores, new LogWriter().start().rows);
+    await expect(linesOf()).rejects.toMatchObject({ code: 'PIN_CORRUPT', fields: { digest: ref(0).digest } });
+  });
+
+  it('are exported in all versions of a name, the newest of a range, or as a digest says', async () => {
+    for (const version of ['1.0.0', '1.1.0', '2.0.0-rc.1']) await catalogs.publishing.publish({ ...manifest, version });
+    const endOf = async (...names: string[]) => JSON.parse((await linesOf(names)).at(-1) ?? '').end;
+    expect(await endOf('forms')).toEqual({ pins: 3, files: 0, published: 3 });
+    expect(await endOf('forms@^1', 'forms@1.1.0')).toEqual({ pins: 1, files: 0, published: 1 });
+    for (const name of ['sha256:00', `sha256:${'A'.repeat(64)}`])
+      await expect(linesOf([name])).rejects.toMatchObject({
+        code: 'USAGE',
+        message: expect.stringMatching('is no digest'),
+      });
+    await expect(linesOf([`sha256:${'0'.repeat(64)}`])).rejects.toMatchObject({
+      code: 'USAGE',
+      message: expect.stringMatching(/there is no pin sha256:0+\. `apomesh agents` lists/),
+    });
+    await expect(linesOf(['nobody'])).rejects.toMatchObject({ code: 'AGENT_NOT_FOUND' });
+  });
+
   it('are exported by name, by digest, or all, and come back elsewhere', async () => {
     const one = await catalogs.publishing.publish(manifest);
     await catalogs.publishing.publish('own');
-    const linesOf = async (names?: string[]) => {
-      const lines: string[] = [];
-      for await (const each of catalogs.bundles.export(names)) lines.push(each);
-      return lines;
-    };
-    expect((await linesOf(['forms'])).at(-1)).toBe('{"end":{"pins":1,"files":0,"published":1}}');
+    expect((await linesOf(['forms'])).at(-1)).toBe('{"end":{"pins":1,"files":0,"published":1}}\n');
     expect(await linesOf([one.digest])).toEqual(await linesOf(['forms@1.0.0']));
     await expect(linesOf(['forms@3'])).rejects.toMatchObject({ code: 'AGENT_NOT_FOUND' });
-    const all = (await linesOf()).join('\n');
+    const all = await linesOf();
     stores = memoryStores();
     expect(await opened().bundles.import(all)).toEqual({ pins: 2, files: 2, published: 2 });
     expect(await opened().publishing.verify('own')).toMatchObject({ outcome: 'unchanged' });
