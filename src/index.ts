@@ -16,6 +16,7 @@ export {
   type ToolRetry,
 } from './agent/tool.ts';
 export { ApomeshClient, type ApomeshClientOptions } from './client/client.ts';
+export type { Effect, EffectRecord, LateEvidence } from './client/effects.ts';
 export { GoalTooLargeError, NoWorkerError, SessionFailedError, SessionStoppedError } from './client/errors.ts';
 export type { SessionHandle } from './client/handle.ts';
 export type { SessionSummary } from './client/list.ts';

@@ -93,6 +93,11 @@ function build(done: (exit: number) => void): Command {
   add('show <session>', 'where a session stands', async (options, session = '') =>
     (await import('./commands/show.ts')).show(session, options),
   );
+  add(
+    'effects <session>',
+    'what a session did to the world, with arguments and results',
+    async (options, session = '') => (await import('./commands/effects.ts')).effects(session, options),
+  );
   add<TailCommand>('tail <session>', 'follow what a session logs, to its end', async (options, session = '') =>
     (await import('./commands/tail.ts')).tail(session, options),
   ).option('--from <seq>', 'first event to show', count, 0);

@@ -7,6 +7,7 @@ import { fold } from '../session/fold.ts';
 import type { Json } from '../session/json.ts';
 import type { SessionView } from '../session/view.ts';
 import { type AnswerOptions, answerPause, whyNotThere } from './answer.ts';
+import { type EffectRecord, effectRecords } from './effects.ts';
 import { SessionStoppedError } from './errors.ts';
 import { type Outcome, outcomeOf, outputOf } from './output.ts';
 import { openPauses, type Pause } from './pauses.ts';
@@ -53,6 +54,11 @@ export class SessionHandle {
   async pauses(): Promise<Pause[]> {
     const log = await this.events();
     return openPauses(this.#stores, fold(log), log);
+  }
+
+  /** What the session did to the world: each effect that was begun, with its arguments, its result, and what came late (E3, E4). */
+  async effects(): Promise<EffectRecord[]> {
+    return effectRecords(this.#stores, this.id, await this.events());
   }
 
   /**

@@ -111,13 +111,15 @@ describe('a session, from the command line', () => {
   });
 
   it('is read: show, tail, output, sessions, verify', async () => {
-    const [shown, tailed, output, listed, verified] = await Promise.all([
+    const [shown, tailed, output, listed, verified, effects] = await Promise.all([
       run('show', id, '--json'),
       run('tail', id, '--from', '5', '--json'),
       run('output', id),
       run('sessions', '--json', '--phase', 'completed'),
       run('verify', id, '--json'),
+      run('effects', id, '--json'),
     ]);
+    expect(jsonOf(effects)).toMatchObject([{ args: { text: 'one' }, result: { saved: 'one' } }, { outcome: 'ok' }]);
     expect(jsonOf<SessionView>(shown)).toMatchObject({
       session: id,
       terminal: true,
@@ -132,21 +134,23 @@ describe('a session, from the command line', () => {
     ).toEqual(log.slice(5));
     expect(output).toMatchObject({ exit: 0, stdout: 'done\n' });
     expect(jsonOf<SessionSummary[]>(listed)).toMatchObject([{ session: id, agent: 'scribe', phase: 'completed' }]);
-    expect(verified.exit).toBe(0);
-    expect(jsonOf<Verification>(verified)).toMatchObject({
-      ok: true,
+    expect({ exit: verified.exit, ...jsonOf<Verification>(verified) }).toMatchObject({
+      ...{ exit: 0, ok: true },
       problems: [],
       effects: { intents: 2, outcomes: 2, duplicates: 0 },
     });
   });
 
   it('reads well for people', async () => {
-    const [shown, tailed, listed, verified] = await Promise.all([
+    const [shown, tailed, listed, verified, effects] = await Promise.all([
       run('show', id),
       run('tail', id),
       run('sessions'),
       run('verify', id),
+      run('effects', id),
     ]);
+    expect(shown.stdout).toMatch(/effects\n +\d+ +save +ok +sha256:\w{8}\n[\s\S]*apomesh effects/);
+    expect(effects.stdout).toMatch(/save +ok[\s\S]*args +\{"text":"one"\}\n +result +\{"saved":"one"\}/);
     expect(shown.stdout).toMatch(
       /phase +completed[\s\S]*agent +scribe@1\.2\.0 on goal[\s\S]*effects +2[\s\S]*output\ndone/,
     );
