@@ -16,6 +16,7 @@ const shared = {
 export default {
   maxWorkers: 2,
   testTimeout: 60_000,
+  testSequencer: '<rootDir>/test/setup/sequencer.js',
   reporters: ['default', '<rootDir>/test/setup/counts-reporter.js'],
   projects: [
     { ...shared, displayName: 'unit', testMatch: ['<rootDir>/test/unit/**/*.test.ts'] },
