@@ -142,6 +142,15 @@ describe('the package, installed from its tarball into an empty project', () => 
 
   it('holds no tests and nothing of this machine', async () => {
     const files = (await readdir(join(project, 'node_modules', 'apomesh'))).filter((name) => name !== 'node_modules');
-    expect(files.sort()).toEqual(['LICENSE', 'README.md', 'activities', 'dist', 'docs', 'package.json', 'src', 'workflows']);
+    expect(files.sort()).toEqual([
+      'LICENSE',
+      'README.md',
+      'activities',
+      'dist',
+      'docs',
+      'package.json',
+      'src',
+      'workflows',
+    ]);
   });
 });
