@@ -36,6 +36,16 @@ const misfit = (why: string): CheckedOutput => ({
   misfit: `Your final answer does not fit the shape asked for: ${why}. Answer again with only a JSON value that fits.`,
 });
 
+/** Why no answer can be checked against a JSON schema; null where answers can. */
+export function outputFault(schema: JsonObject): string | null {
+  try {
+    validator(schema);
+    return null;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
 const validators = new WeakMap<JsonObject, z.ZodType>();
 
 function validator(schema: JsonObject): z.ZodType {

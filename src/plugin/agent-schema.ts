@@ -3,6 +3,7 @@ import type { Budget, DispatchMode } from '../agent/agent.ts';
 import { type Coordination, coordinationKinds, type ResolvedBudget } from '../agent/shape.ts';
 import { durabilities } from '../session/envelopes.ts';
 import type { JsonObject } from '../session/json.ts';
+import { outputSchema } from './output-schema.ts';
 import { duration, positive, wholePositive } from './schema-parts.ts';
 
 /** Of SemVer 2.0.0, as semver.org suggests it. */
@@ -33,26 +34,29 @@ const budgetSchema = z
     }),
   );
 
+function jsonSchemaOf(schema: z.ZodType, context: z.RefinementCtx): unknown {
+  try {
+    return JSON.parse(JSON.stringify(z.toJSONSchema(schema, { io: 'input', target: 'draft-7' })));
+  } catch (error) {
+    context.addIssue({
+      code: 'custom',
+      message: `${(error as Error).message}; a model can only give what JSON carries`,
+    });
+    return z.NEVER;
+  }
+}
+
 /** Of a config, which is code. */
 const zodOutput = z
   .custom<z.ZodType>((value) => value instanceof z.ZodType, { error: 'is no schema of zod 4; write z.object({...})' })
-  .transform((schema, context): JsonObject => {
-    try {
-      return JSON.parse(JSON.stringify(z.toJSONSchema(schema, { io: 'input', target: 'draft-7' })));
-    } catch (error) {
-      context.addIssue({
-        code: 'custom',
-        message: `${(error as Error).message}; a model can only give what JSON carries`,
-      });
-      return z.NEVER;
-    }
-  });
+  .transform(jsonSchemaOf)
+  .pipe(outputSchema);
 
 /** Of a manifest, which may be data. */
-const anyOutput = z.union(
-  [zodOutput, z.custom<JsonObject>((value) => typeof value === 'object' && value !== null && !Array.isArray(value))],
-  { error: 'must be a JSON schema, such as { "type": "object", "properties": {} }' },
-);
+const anyOutput = z
+  .unknown()
+  .transform((value, context) => (value instanceof z.ZodType ? jsonSchemaOf(value, context) : value))
+  .pipe(outputSchema);
 
 const kinds = coordinationKinds.join(', ');
 const kindSchema = z.enum(coordinationKinds, { error: `is no kind of coordination; there is ${kinds}` });

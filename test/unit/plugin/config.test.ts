@@ -117,6 +117,12 @@ describe('parseConfig', () => {
       /30 seconds/,
     ],
     ['an output that JSON cannot carry', withAgent({ output: z.object({ at: z.date() }) }), 'agents[0].output', /Date/],
+    [
+      'an output that answers cannot be checked against',
+      withAgent({ output: z.any().meta({ pattern: '(', type: 'string' }) }),
+      'agents[0].output',
+      /cannot be checked/,
+    ],
     ['an output that is no schema', withAgent({ output: { type: 'object' } }), 'agents[0].output', /zod 4/],
     ['a dispatch that is not known', withAgent({ dispatch: 'slow' }), 'agents[0].dispatch', /loop, call/],
     ['a tool without code', { tools: [{ ...tool, run: undefined }] }, 'tools[0].run', /function/],

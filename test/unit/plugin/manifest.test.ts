@@ -148,6 +148,54 @@ describe('readManifest', () => {
 });
 
 describe('parseManifest', () => {
+  const withOutput = (output: unknown) =>
+    parseManifest({ name: 'a', version: '1.0.0', model: 'rehearsal', instructions: '', output }, config, null);
+  const circular: Record<string, unknown> = { type: 'object' };
+  circular['properties'] = { self: circular };
+
+  it.each<[unknown, string, RegExp]>([
+    [{ type: 'nonsense' }, 'output.type', /must be one of array, boolean/],
+    [{ type: ['string', 'text'] }, 'output.type', /must be one of array, boolean/],
+    [{ type: 'object', properties: 5 }, 'output.properties', /must be a record/],
+    [{ type: 'object', properties: { a: 5 } }, 'output.properties.a', /must be a JSON schema/],
+    [{ type: 'object', properties: { a: { type: 'x' } } }, 'output.properties.a.type', /must be one of/],
+    [{ type: 'object', required: 'a' }, 'output.required', /must be an array/],
+    [{ type: 'array', items: [{ minLength: '3' }] }, 'output.items[0].minLength', /whole number/],
+    [{ type: 'array', items: { anyOf: [] } }, 'output.items.anyOf', /one at least/],
+    [{ definitions: { a: { type: 'x' } } }, 'output.definitions.a.type', /must be one of/],
+    [{ type: 'string', pattern: '(' }, 'output', /cannot be checked against it: Invalid regular expression/],
+    [{ $ref: '#/$defs/a' }, 'output', /Reference not found/],
+    [{ $ref: 'https://a.example/b.json' }, 'output', /External/],
+    [{ if: { type: 'string' } }, 'output', /not supported/],
+    [{ const: undefined }, 'output', /JSON cannot carry/],
+    [circular, 'output', /JSON cannot carry/],
+    [z.object({ at: z.date() }), 'output', /Date/],
+    [[], 'output', /must be a JSON schema/],
+  ])('refuses the output %j, naming the field', (output, field, why) => {
+    expect(() => withOutput(output)).toThrow(
+      expect.objectContaining({
+        code: 'CONFIG_INVALID',
+        message: expect.stringMatching(why),
+        fields: expect.objectContaining({ field }),
+      }),
+    );
+  });
+
+  it.each<[unknown]>([
+    [{ type: 'object', properties: { a: true, b: { type: ['string', 'null'], minLength: 1 } }, required: ['a'] }],
+    [{ type: 'array', items: [{ type: 'string' }], additionalItems: false }],
+    [
+      {
+        type: 'object',
+        properties: { a: { $ref: '#/$defs/a' } },
+        $defs: { a: { type: 'object', properties: { a: { $ref: '#/$defs/a' } } } },
+      },
+    ],
+    [{ enum: ['a', 1, null], title: 'A', examples: [1], 'x-own': {} }],
+  ])('takes the output %j as it is', (output) => {
+    expect(withOutput(output).output).toEqual(output);
+  });
+
   it('takes an output of zod, as a config does', () => {
     const output = z.object({ class: z.string() });
     const agent = parseManifest(
