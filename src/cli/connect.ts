@@ -22,10 +22,13 @@ export const mongoOf = ({ mongoUri }: Common) => (mongoUri === undefined ? {} : 
 export const configOf = ({ config }: Common): Promise<ResolvedConfig> =>
   loadConfig({ cwd: process.cwd(), ...(config !== undefined && { file: config }) });
 
+/** Whether a config is named, or the folder has one. */
+export const hasConfig = async ({ config }: Common): Promise<boolean> =>
+  config !== undefined || (await findConfig(process.cwd())) !== null;
+
 /** As {@link configOf}, or null where none is named and the folder has none. */
-async function anyConfig(options: Common): Promise<ResolvedConfig | null> {
-  return options.config === undefined && (await findConfig(process.cwd())) === null ? null : configOf(options);
-}
+const anyConfig = async (options: Common): Promise<ResolvedConfig | null> =>
+  (await hasConfig(options)) ? configOf(options) : null;
 
 /**
  * Runs a command against a session store and Temporal, neither of which is connected to before it is needed.

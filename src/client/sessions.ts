@@ -46,10 +46,12 @@ export class Sessions {
       return this.get(await startSession(starter, options));
     } catch (error) {
       if (this.#config !== null || !(error instanceof AgentNotFoundError)) throw error;
-      throw new UsageError(
-        `${error.message} A client that starts agents of a config needs that: give the Client the ApomeshPlugin.`,
-        { field: 'config' },
-      );
+      const { agent, available } = error.fields;
+      throw new AgentNotFoundError(String(agent), available as string[], {
+        where: 'that is published',
+        advice:
+          'To start an agent of a config, run this in its folder or give --config; in code, give the Client the ApomeshPlugin.',
+      });
     }
   }
 

@@ -73,8 +73,15 @@ export class SessionNotFoundError extends ApomeshError {
 
 export class AgentNotFoundError extends ApomeshError {
   readonly code = 'AGENT_NOT_FOUND';
-  constructor(agent: string, available: readonly string[]) {
-    super(`there is no agent ${agent}; there is ${available.join(', ') || 'none'}.`, { agent, available });
+  /** @param where such as `in the config`. @param advice a sentence. */
+  constructor(
+    agent: string,
+    available: readonly string[],
+    { where, advice }: { readonly where?: string; readonly advice?: string } = {},
+  ) {
+    const what = [agent, where].filter(Boolean).join(' ');
+    const there = `there is no agent ${what}; there is ${available.join(', ') || 'none'}.`;
+    super([there, advice].filter(Boolean).join(' '), { agent, available });
   }
 }
 

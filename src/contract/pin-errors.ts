@@ -28,9 +28,11 @@ export class PinCorruptError extends ApomeshError {
   /** `digest` is the pin's, or that of a file of it. */
   constructor(digest: string, why: string, agent: string | null = null, version: string | null = null) {
     const of = agent === null ? '' : ` of ${agent}@${version}`;
+    const source = agent === null ? 'NAME@VERSION' : `${agent}@${version}`;
     super(
       `the pin ${digest}${of} is ${why}; nothing is substituted. Restore it from what it was made of (\`apomesh publish ` +
-        'MANIFEST --verify`) or from a backup (`apomesh pins import FILE`), then go on.',
+        `${source} --verify\` in the folder of the config that has it, or with the path of its manifest instead of the name) or from a ` +
+        'backup (`apomesh pins import FILE`), then go on.',
       { digest, why, agent, version },
     );
   }

@@ -42,10 +42,8 @@ export async function verifySealed(store: Store, sealed: Sealed): Promise<Public
   const there = await entryOf(store, name, version);
   if (there !== undefined) return mend(store, there, sealed);
   const versions = await store.published(name);
-  throw new AgentNotFoundError(
-    `${name}@${version} that is published`,
-    versions.map((entry) => `${name}@${entry.version}`),
-  );
+  const known = versions.map((entry) => `${name}@${entry.version}`);
+  throw new AgentNotFoundError(`${name}@${version}`, known, { where: 'that is published' });
 }
 
 /** Checks that a published version is whole. @throws {PinCorruptError} */

@@ -51,18 +51,18 @@ export class Publishing {
   /**
    * Checks that a published version is whole, and puts back what is missing or altered of it where the source makes the same bytes.
    *
-   * @param source as for `publish`; `name@version` or `name@range` of a published one, whose source is the config's agent of the same
-   * name and version, if there is one.
+   * @param source as for `publish`, and then the version that publishing it would give; else `name`, `name@version` or `name@range` of a
+   * published one, which is only checked.
    */
   async verify(source: string | AgentManifest | AgentDefinition): Promise<Publication> {
     if (typeof source !== 'string' || isManifestPath(source))
       return verifySealed(this.#stores, await this.#seal(await this.#definition(source)));
-    const entry = await this.#entry(source);
+    const own = this.#own(source);
+    const entry = await this.#entry(own === null ? source : `${own.name}@${own.version}`);
     try {
       return await verifyPublished(this.#stores, entry);
     } catch (error) {
-      const own = this.#config.agents.find(({ name, version }) => name === entry.name && version === entry.version);
-      if (!(error instanceof PinCorruptError) || own === undefined) throw error;
+      if (!(error instanceof PinCorruptError) || own === null) throw error;
       const sealed = await this.#seal(own);
       if (sealed.pin.ref.digest !== entry.digest) throw error;
       return verifySealed(this.#stores, sealed);
@@ -94,15 +94,40 @@ export class Publishing {
   async #definition(source: string | AgentManifest | AgentDefinition): Promise<ResolvedAgent> {
     if (typeof source !== 'string') return parseManifest(source, this.#config, null);
     if (isManifestPath(source)) return readManifest(source, this.#config);
-    return selectVersion(source, this.#config.agents, () => true);
+    const own = this.#own(source);
+    if (own !== null) return own;
+    const available = this.#config.agents.map(({ name, version }) => `${name}@${version}`);
+    throw new AgentNotFoundError(source, available, {
+      where: 'in the config',
+      advice: 'To publish a manifest, give its path; to check what is published, add --verify.',
+    });
+  }
+
+  /** The config's agent that a name stands for; null where it has none. */
+  #own(wanted: string): ResolvedAgent | null {
+    return orNotFound(() => selectVersion(wanted, this.#config.agents, () => true));
   }
 
   async #entry(wanted: string): Promise<PublishedEntry> {
-    const ofName = await this.#stores.published(splitName(wanted)[0]);
-    return selectVersion(wanted, ofName.length > 0 ? ofName : await this.#stores.published());
+    const [name] = splitName(wanted);
+    const all = await this.#stores.published();
+    const ofName = all.filter((entry) => entry.name === name);
+    const found = orNotFound(() => selectVersion(wanted, ofName));
+    if (found !== null) return found;
+    const known = (ofName.length > 0 ? ofName : all).map((entry) => `${entry.name}@${entry.version}`);
+    throw new AgentNotFoundError(wanted, known, { where: 'that is published' });
   }
 
   #seal(agent: ResolvedAgent): Promise<Sealed> {
     return this.#agents.seal(agent);
+  }
+}
+
+function orNotFound<T>(select: () => T): T | null {
+  try {
+    return select();
+  } catch (error) {
+    if (error instanceof AgentNotFoundError) return null;
+    throw error;
   }
 }

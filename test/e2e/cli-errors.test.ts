@@ -89,10 +89,19 @@ describe('a config', () => {
     }
   });
 
-  it('is needed to start a session, and the folder without one is named', async () => {
-    const ran = await apomesh(['start', 'scribe', '--goal', 'x'], { cwd: tmpdir() });
-    expect(ran.exit).toBe(2);
-    expect(ran.stderr).toMatch(/^error: CONFIG_INVALID: .*apomesh\.config\.ts/);
+  it('is needed to start an agent that is not published, and to publish one by name', async () => {
+    const bare = await mkdtemp(join(tmpdir(), 'apomesh-bare-'));
+    const [start, publish] = await Promise.all([
+      apomesh(['start', 'payer2', '--goal', 'x'], { cwd: bare }),
+      apomesh(['publish', 'payer2'], { cwd: bare }),
+    ]);
+    expect(start.exit).toBe(3);
+    expect(start.stderr).toMatch(/^error: AGENT_NOT_FOUND: there is no agent payer2 that is published; .*--config/);
+    expect(publish.exit).toBe(2);
+    expect(publish.stderr).toMatch(
+      /^error: CONFIG_INVALID: .*no config here .*payer2 is no path of a manifest; .*--config/,
+    );
+    await rm(bare, { recursive: true });
   });
 });
 

@@ -116,7 +116,7 @@ describe('the command line', () => {
     });
     await rm(join(elsewhere, 'apomesh.config.mjs'));
     const bare = await apomesh(['start', 'nobody', '--goal', 'g', '--json'], { cwd: elsewhere });
-    expect([bare.exit, errorOf(bare)]).toMatchObject([2, { code: 'CONFIG_INVALID', field: '(file)' }]);
+    expect([bare.exit, errorOf(bare)]).toMatchObject([3, { code: 'AGENT_NOT_FOUND', agent: 'nobody' }]);
     await rm(elsewhere, { recursive: true });
   });
 

@@ -1,4 +1,6 @@
-import { withSessions } from '../connect.ts';
+import { ConfigInvalidError } from '../../contract/errors.ts';
+import { isManifestPath } from '../../plugin/manifest.ts';
+import { hasConfig, withSessions } from '../connect.ts';
 import type { Common } from '../options.ts';
 import { jsonLine, line, styled } from '../terminal.ts';
 
@@ -12,8 +14,13 @@ const SAYS = {
   restored: 'was damaged, and is restored',
 } as const;
 
-export const publish = (source: string, options: PublishCommand): Promise<number> =>
-  withSessions(
+export async function publish(source: string, options: PublishCommand): Promise<number> {
+  const needsConfig = !options.verify;
+  if (needsConfig && !isManifestPath(source) && !(await hasConfig(options))) {
+    const why = `there is no config here that could have the agent ${source}, and ${source} is no path of a manifest`;
+    throw new ConfigInvalidError('(file)', `${why}; give --config, or a path such as ./${source}.yaml.`, process.cwd());
+  }
+  return withSessions(
     options,
     async (_sessions, _recovery, { publishing }) => {
       const done = options.verify ? await publishing.verify(source) : await publishing.publish(source);
@@ -21,5 +28,6 @@ export const publish = (source: string, options: PublishCommand): Promise<number
       else await line(`${styled('bold', `${done.name}@${done.version}`)} ${done.digest} ${SAYS[done.outcome]}`);
       return 0;
     },
-    { needsConfig: !options.verify },
+    { needsConfig },
   );
+}

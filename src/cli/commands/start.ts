@@ -1,8 +1,5 @@
-import type { SessionHandle } from '../../client/handle.ts';
-import type { Sessions } from '../../client/sessions.ts';
 import type { StartOptions } from '../../client/start.ts';
-import { ApomeshError } from '../../session/error.ts';
-import { configOf, interruptible, withSessions } from '../connect.ts';
+import { interruptible, withSessions } from '../connect.ts';
 import { follow } from '../follow.ts';
 import { textOrFile } from '../given.ts';
 import type { Common } from '../options.ts';
@@ -21,7 +18,7 @@ export async function start(agent: string, options: StartCommand): Promise<numbe
     Object.entries({ id, durability, taskQueue }).filter(([, value]) => value !== undefined),
   );
   return withSessions(options, async (sessions) => {
-    const session = await started(sessions, { agent, goal, ...given }, options);
+    const session = await sessions.start({ agent, goal, ...given });
     if (json) await jsonLine({ session: session.id });
     else await line(`started session ${styled('bold', session.id)}`);
     if (!options.follow) {
@@ -33,14 +30,4 @@ export async function start(agent: string, options: StartCommand): Promise<numbe
       return signal.aborted ? 0 : writeOutput(session, { ...options, signal });
     });
   });
-}
-
-/** Starts a session. Where the agent is not published, it is the config that is missed, if there is none. */
-async function started(sessions: Sessions, start: StartOptions, options: StartCommand): Promise<SessionHandle> {
-  try {
-    return await sessions.start(start);
-  } catch (error) {
-    if (error instanceof ApomeshError && error.fields['field'] === 'config') await configOf(options);
-    throw error;
-  }
 }

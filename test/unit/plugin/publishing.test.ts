@@ -132,7 +132,10 @@ describe('publishing', () => {
       fields: { skill: 'nothing', agent: 'forms', version: '1.0.0', digest: null, available: ['mine'] },
     });
     await expect(publishing.publish({ ...manifest, tools: ['lok'] })).rejects.toThrow(/no tool lok; there is look/);
-    await expect(publishing.publish('nobody')).rejects.toThrow(/there is own@0\.1\.0/);
+    for (const source of ['nobody', 'own@1.0.0'])
+      await expect(publishing.publish(source)).rejects.toThrow(
+        `no agent ${source} in the config; there is own@0.1.0. To`,
+      );
     await writeFile(join(dir, 'skills', 'mine', 'large'), 'x'.repeat(100_000));
     await expect(publishing.publish('own')).rejects.toMatchObject({ code: 'BODY_TOO_LARGE' });
     const tight = opened({ limits: { maxBodyBytes: 2_000 } }).publishing;
@@ -178,8 +181,24 @@ describe('publishing', () => {
     expect(await catalogs.publishing.verify('own')).toMatchObject({ outcome: 'unchanged' });
     await damage();
     await writeFile(join(dir, 'skills', 'mine', 'extra.md'), 'Extra.');
-    await expect(catalogs.publishing.verify('own')).rejects.toMatchObject({ code: 'PIN_CORRUPT' });
+    await expect(catalogs.publishing.verify('own')).rejects.toMatchObject({
+      code: 'PIN_CORRUPT',
+      message: expect.stringContaining('`apomesh publish own@0.1.0 --verify`'),
+    });
     await expect(catalogs.publishing.verify('own@2.0.0')).rejects.toMatchObject({ code: 'AGENT_NOT_FOUND' });
+  });
+
+  it('verifies the version that publishing the same source would give', async () => {
+    await catalogs.publishing.publish('own');
+    const newer = { ...own, version: '0.2.0' };
+    await opened({ agents: [newer] }).publishing.publish('own');
+    for (const source of ['own', 'own@^0.1.0', 'own@0.1.0'])
+      expect(await catalogs.publishing.verify(source)).toMatchObject({ version: '0.1.0' });
+    expect(await catalogs.publishing.verify('own@0.2.0')).toMatchObject({ version: '0.2.0' });
+    expect(await opened({ agents: [] }).publishing.verify('own')).toMatchObject({ version: '0.2.0' });
+    await expect(opened({ agents: [{ ...own, version: '0.3.0' }] }).publishing.verify('own')).rejects.toThrow(
+      'no agent own@0.3.0 that is published; there is own@0.1.0, own@0.2.0.',
+    );
   });
 
   it('lists versions, the newest first, and those of the config that are not published', async () => {
