@@ -23,6 +23,7 @@ export type { SessionSummary } from './client/list.ts';
 export type { Outcome } from './client/output.ts';
 export type { Pause } from './client/pauses.ts';
 export type { Recovery, Resumed, ResumeOptions, ScanOptions } from './client/recovery.ts';
+export type { Standstill } from './client/standstill.ts';
 export type { StartOptions } from './client/start.ts';
 export type { TailOptions } from './client/tail.ts';
 export type { Problem, Verification } from './client/verify.ts';

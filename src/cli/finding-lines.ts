@@ -1,3 +1,4 @@
+import type { Standstill } from '../client/standstill.ts';
 import { columns, harmless, styled } from './terminal.ts';
 
 interface Row {
@@ -15,3 +16,7 @@ export function findingLines(rows: readonly Row[]): string[] {
   ]);
   return [styled('dim', head), ...lines];
 }
+
+/** Why a session does not go on by itself, and what to do, on one line. */
+export const standstillLine = ({ class: found, why, advice }: Standstill): string =>
+  harmless(`${found === null ? 'has stopped' : `waits for an operator (${found})`}: ${why}; ${advice}`);

@@ -21,6 +21,7 @@ import { canonicalJson } from '../session/canonical-json.ts';
 import type { Json, JsonObject } from '../session/json.ts';
 import { NoWorkerError, SessionStoppedError } from './errors.ts';
 import { taken } from './first-event.ts';
+import { UNKNOWN_STATUS } from './standstill.ts';
 import type { Temporal } from './temporal.ts';
 
 /** What to say to a pause; which fields a decision takes is in the pause's `accepts`. */
@@ -119,5 +120,5 @@ export async function whyNotThere(
   if (log.length === 0) return new SessionNotFoundError(session);
   const why = taken(session, log);
   if (why.code === 'SESSION_TERMINAL') return why;
-  return new SessionStoppedError(session, (await temporal.describe(session))?.status ?? 'unknown to it');
+  return new SessionStoppedError(session, (await temporal.describe(session))?.status ?? UNKNOWN_STATUS);
 }

@@ -11,6 +11,7 @@ import { type EffectRecord, effectRecords } from './effects.ts';
 import { SessionStoppedError } from './errors.ts';
 import { type Outcome, outcomeOf, outputOf } from './output.ts';
 import { openPauses, type Pause } from './pauses.ts';
+import { type Standstill, standstillOf, stoppedStatus, UNKNOWN_STATUS } from './standstill.ts';
 import { type TailOptions, tailLog } from './tail.ts';
 import type { Temporal } from './temporal.ts';
 import { type Verification, verifySession } from './verify.ts';
@@ -93,11 +94,12 @@ export class SessionHandle {
    *
    * @throws {SessionFailedError} where the session ends without one.
    * @throws {SessionLiveError} where it goes on and `wait` is false.
-   * @throws {SessionStoppedError} where Temporal no longer runs it.
+   * @throws {SessionStoppedError} where Temporal no longer runs it, as far as it answers.
    */
   async output({ wait = true, signal }: { wait?: boolean; signal?: AbortSignal } = {}): Promise<Json> {
     const outcome = await this.outcome();
-    if (outcome !== null || !wait) return outputOf(this.id, outcome);
+    if (outcome !== null) return outputOf(this.id, outcome);
+    if (!wait) return this.#outputNow();
     const onIdle = () => this.assertRunning();
     for await (const _ of this.tail({ onIdle, ...(signal && { signal }) }));
     signal?.throwIfAborted();
@@ -106,8 +108,20 @@ export class SessionHandle {
 
   /** @throws {SessionStoppedError} where Temporal does not run the session. */
   async assertRunning(): Promise<void> {
-    const status = (await this.#temporal.describe(this.id))?.status ?? 'unknown to it';
-    if (status !== 'RUNNING') throw new SessionStoppedError(this.id, status);
+    const workflow = await this.#temporal.describe(this.id);
+    if (!workflow?.isOpen) throw new SessionStoppedError(this.id, workflow?.status ?? UNKNOWN_STATUS);
+  }
+
+  /** Why the session does not go on by itself: it waits for an operator, or Temporal does not run it. Null where it goes on or is over. */
+  async standstill(): Promise<Standstill | null> {
+    return standstillOf(this.#temporal, this.#stores, await this.view());
+  }
+
+  /** The output of a session that had none a moment ago. */
+  async #outputNow(): Promise<Json> {
+    const status = await stoppedStatus(this.#temporal, this.#stores, await this.view());
+    if (status !== null) throw new SessionStoppedError(this.id, status);
+    return outputOf(this.id, await this.outcome());
   }
 
   /** Checks all that the session's record promises. Temporal is asked how far the log must reach; where it is away, nobody is. */

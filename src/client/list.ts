@@ -25,6 +25,8 @@ export interface SessionSummary {
   /** How many pauses are open. */
   readonly pauses: number;
   readonly goal: string | null;
+  /** What it is listed as where it waits for an operator (R2), as of the latest scan; else null. */
+  readonly recoverable: string | null;
   /** Why the log cannot be read; null where it can. */
   readonly unreadable: string | null;
 }
@@ -37,16 +39,19 @@ const PAGE = 100;
 
 /** Sessions, the newest first. Of one that is over the first event is read, of the others the whole log. */
 export async function listSessions(
-  stores: Pick<Stores, 'read' | 'sessions'>,
+  stores: Pick<Stores, 'read' | 'sessions' | 'allListed'>,
   { limit = 100, phase }: ListOptions,
 ): Promise<SessionSummary[]> {
   const found: SessionSummary[] = [];
+  const listed = new Map((await stores.allListed()).map((entry) => [entry.session, entry.class]));
   let before: SessionEntry | undefined;
   while (found.length < limit) {
     const size = phase === undefined ? Math.min(PAGE, limit - found.length) : PAGE;
     const page = await stores.sessions({ limit: size, ...(before && { before }) });
     for (let i = 0; i < page.length; i += AT_ONCE) {
-      const some = await Promise.all(page.slice(i, i + AT_ONCE).map((entry) => summaryOf(stores, entry)));
+      const some = await Promise.all(
+        page.slice(i, i + AT_ONCE).map((entry) => summaryOf(stores, entry, listed.get(entry.session))),
+      );
       found.push(...some.filter((one) => phase === undefined || one.phase === phase));
     }
     before = page.at(-1);
@@ -55,7 +60,11 @@ export async function listSessions(
   return found.slice(0, limit);
 }
 
-async function summaryOf(stores: Pick<Stores, 'read'>, entry: SessionEntry): Promise<SessionSummary> {
+async function summaryOf(
+  stores: Pick<Stores, 'read'>,
+  entry: SessionEntry,
+  listed: string | undefined,
+): Promise<SessionSummary> {
   const { session, startedAt, completed } = entry;
   const unknown: SessionSummary = {
     session,
@@ -67,6 +76,7 @@ async function summaryOf(stores: Pick<Stores, 'read'>, entry: SessionEntry): Pro
     lastSeq: completed?.lastSeq ?? -1,
     pauses: 0,
     goal: null,
+    recoverable: completed === null ? (listed ?? null) : null,
     unreadable: null,
   };
   try {
@@ -79,7 +89,8 @@ async function summaryOf(stores: Pick<Stores, 'read'>, entry: SessionEntry): Pro
     const { reason, lastSeq } = view;
     const phase = (view.root === null ? undefined : view.agents[view.root]?.phase) ?? 'born';
     const endedAt = view.terminal ? (log.at(-1)?.at ?? null) : null;
-    return { ...known, phase, reason, endedAt, lastSeq, pauses: view.terminal ? 0 : view.pauses.length };
+    const going = view.terminal ? { recoverable: null, pauses: 0 } : { pauses: view.pauses.length };
+    return { ...known, phase, reason, endedAt, lastSeq, ...going };
   } catch (error) {
     if (!(error instanceof LogUnreadableError)) throw error;
     return { ...unknown, unreadable: error.message };

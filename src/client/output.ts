@@ -44,7 +44,10 @@ export async function outcomeOf(
 
 /** @throws {SessionFailedError} where it ended without one. @throws {SessionLiveError} while it goes on. */
 export function outputOf(session: string, outcome: Outcome | null): Json {
-  if (outcome === null) throw new SessionLiveError(session);
+  if (outcome === null) {
+    const wait = `wait for its output (\`apomesh output ${session}\`)`;
+    throw new SessionLiveError(session, `${wait}, or follow it with \`apomesh tail ${session}\``);
+  }
   if (outcome.phase === 'completed') return outcome.output;
   throw new SessionFailedError(session, outcome.phase, outcome.reason, outcome.detail);
 }

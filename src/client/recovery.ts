@@ -89,7 +89,7 @@ export class Recovery {
     while (Date.now() < deadline) {
       const claims = await this.#stores.claims(session, session);
       const claim = claims.find((one) => one.resume === resume);
-      if (claim && claim.claimant !== runId) throw new SessionLiveError(session);
+      if (claim && claim.claimant !== runId) throw SessionLiveError.resumed(session);
       if (claim && fold(await this.#stores.read(session)).resumes >= resume) return { session, resume, logged: true };
       await sleep(PAUSE_MS);
     }

@@ -83,7 +83,8 @@ export class Temporal implements Workflows {
       });
       return handle.firstExecutionRunId;
     } catch (error) {
-      if (error instanceof WorkflowExecutionAlreadyStartedError) throw new SessionLiveError(input.session);
+      if (error instanceof WorkflowExecutionAlreadyStartedError)
+        throw input.resume === 0 ? new SessionLiveError(input.session) : SessionLiveError.resumed(input.session);
       throw error;
     }
   }

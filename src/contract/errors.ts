@@ -18,16 +18,20 @@ export class FencedError extends ApomeshError {
   }
 }
 
-/** R5: the session is being worked on already. */
+/** R5: the session is being worked on already. `advice`: what to do then; default: what fits where its id was wanted for a new one. */
 export class SessionLiveError extends ApomeshError {
   readonly code = 'SESSION_LIVE';
-  constructor(session: string) {
-    super(
-      `session ${session} goes on; follow it with \`apomesh tail ${session}\`, or choose another id for a new one.`,
-      {
-        session,
-      },
-    );
+  constructor(
+    session: string,
+    advice = `follow it with \`apomesh tail ${session}\`, or choose another id for a new one`,
+  ) {
+    super(`session ${session} goes on; ${advice}.`, { session });
+  }
+
+  /** It was to be resumed. */
+  static resumed(session: string, takeover = false): SessionLiveError {
+    const what = takeover ? 'its workflow is sound, so nothing is to be taken over' : 'nothing is to be taken up';
+    return new SessionLiveError(session, `${what}. Follow it with \`apomesh tail ${session}\``);
   }
 }
 

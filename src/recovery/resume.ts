@@ -93,7 +93,7 @@ async function assertResumable({ stores, workflows }: Ground, found: Examined, t
       throw new SessionTerminalError(session, (view.root !== null && view.agents[view.root]?.phase) || 'over');
     case 'live': {
       const listed = await stores.listed(session);
-      if (listed?.class !== 'pin') throw new SessionLiveError(session);
+      if (listed?.class !== 'pin') throw SessionLiveError.resumed(session, takeover);
       return takeOver(workflows, { ...found, why: listed.why }, takeover);
     }
     case 'unreadable':
@@ -110,7 +110,7 @@ async function assertResumable({ stores, workflows }: Ground, found: Examined, t
 async function takeOver(workflows: Workflows, { session, workflow, why }: Examined, takeover: boolean): Promise<void> {
   if (!takeover || workflow === null) throw new SessionStuckError(session, why);
   if (!(await workflows.terminate(session, workflow.runId, 'taken over: apomesh resume --takeover')))
-    throw new SessionLiveError(session);
+    throw SessionLiveError.resumed(session);
 }
 
 async function whyNotHere({ stores, workflows }: Ground, session: string): Promise<SessionNotFoundError | UsageError> {

@@ -105,7 +105,10 @@ describe('acting on a session', () => {
     const { start, client } = await doerPool();
     const session = await start('doer', goalOf(calls(['ask', { text: 'a' }])));
     await pauseOf(session);
+    expect(await session.standstill()).toBeNull();
     await client.workflow.getHandle(session.id).terminate('lost');
+    expect(await session.standstill()).toMatchObject({ class: null, why: expect.stringContaining('TERMINATED') });
+    await expect(session.output({ wait: false })).rejects.toMatchObject({ code: 'SESSION_STOPPED' });
     await expect(session.output()).rejects.toMatchObject({ code: 'SESSION_STOPPED', fields: { status: 'TERMINATED' } });
     await expect(session.cancel()).rejects.toMatchObject({ code: 'SESSION_STOPPED' });
   });

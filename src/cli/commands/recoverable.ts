@@ -1,3 +1,4 @@
+import { adviceOn } from '../../session/recovery.ts';
 import { withSessions } from '../connect.ts';
 import { findingLines } from '../finding-lines.ts';
 import type { Common } from '../options.ts';
@@ -12,6 +13,8 @@ export const recoverable = (options: Common): Promise<number> =>
     }
     if (listed.length === 0) await line('no session waits for an operator');
     for (const text of findingLines(listed)) await line(text);
-    if (listed.length > 0) await line('\nTake one up with: apomesh resume SESSION');
+    const classes = [...new Set(listed.map((entry) => entry.class))];
+    if (classes.length > 0) await line();
+    for (const found of classes) await line(`${found}: ${adviceOn(found, 'SESSION')}`);
     return 0;
   });

@@ -1,4 +1,4 @@
-import type { ListOptions } from '../../client/list.ts';
+import type { ListOptions, SessionSummary } from '../../client/list.ts';
 import { withSessions } from '../connect.ts';
 import type { Common } from '../options.ts';
 import { columns, harmless, jsonLine, line, shortened, styled, when } from '../terminal.ts';
@@ -16,7 +16,7 @@ export const sessions = (options: Common & ListOptions): Promise<number> =>
     if (found.length === 0) await line('no sessions');
     const rows = found.map((one) => [
       one.session,
-      one.phase ?? 'unreadable',
+      phaseOf(one),
       when(one.startedAt),
       one.agent ?? '-',
       one.pauses > 0 ? `${one.pauses} waiting` : '',
@@ -26,5 +26,10 @@ export const sessions = (options: Common & ListOptions): Promise<number> =>
     const [head = '', ...lines] = columns(found.length === 0 ? [] : [header, ...rows]);
     if (head !== '') await line(styled('dim', head));
     for (const text of lines) await line(text.trimEnd());
+    if (found.some(({ recoverable }) => recoverable !== null))
+      await line('\nThose with a class in brackets wait for an operator: apomesh recoverable');
     return 0;
   });
+
+const phaseOf = ({ phase, recoverable }: SessionSummary): string =>
+  phase === null ? 'unreadable' : `${phase}${recoverable === null ? '' : ` (${recoverable})`}`;

@@ -5,6 +5,7 @@ import { fold } from '../../session/fold.ts';
 import type { AgentView, SessionView } from '../../session/view.ts';
 import { withSessions } from '../connect.ts';
 import { effectRows } from '../effect-lines.ts';
+import { standstillLine } from '../finding-lines.ts';
 import type { Common } from '../options.ts';
 import { pauseLines } from '../pause-lines.ts';
 import { columns, harmless, jsonLine, line, shortened, styled } from '../terminal.ts';
@@ -29,8 +30,10 @@ async function lines(session: SessionHandle, view: SessionView, effects: readonl
   const { bootstrap, root, usage, sideEffects, resumes, lastSeq } = view;
   const phase = root === null ? 'born' : (view.agents[root]?.phase ?? 'born');
   const shape = bootstrap?.shape ?? {};
+  const standstill = view.terminal ? null : await session.standstill();
   const facts = [
     ['phase', view.reason === null ? phase : `${phase}: ${view.reason}`],
+    ...(standstill === null ? [] : [['note', standstillLine(standstill)]]),
     ['goal', bootstrap === null ? '(not on the log)' : harmless(shortened(bootstrap.goal, GOAL_LENGTH))],
     ...(bootstrap === null
       ? []

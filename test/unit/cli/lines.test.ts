@@ -66,6 +66,7 @@ describe('pauseLines', () => {
       '  args  {"text":"x"}',
       '  $ apomesh answer s-1 p-1 retry',
       '  $ apomesh answer s-1 p-1 fail',
+      '  fail may be given --reason TEXT, which the agent sees',
     ]);
   });
 });

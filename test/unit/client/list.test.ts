@@ -41,6 +41,18 @@ describe('listSessions', () => {
     expect(found[0]).toMatchObject({ goal: 'résumé 😀', endedAt: '2026-11-30T10:00:03.000Z' });
   });
 
+  it('R2: says which wait for an operator', async () => {
+    const stores = await some();
+    const at = '2026-11-30T10:00:04.000Z';
+    for (const session of ['b', 'c']) await stores.list({ session, class: 'side-effects', why: 'it has', at });
+    const found = await listSessions(stores, {});
+    expect(found.map(({ session, recoverable }) => [session, recoverable])).toEqual([
+      ['c', null],
+      ['b', 'side-effects'],
+      ['a', null],
+    ]);
+  });
+
   it('F6: does not need the completed record, and reads no more than the first event where there is one', async () => {
     const stores = await some();
     const at = '2026-11-30T10:00:03.000Z';

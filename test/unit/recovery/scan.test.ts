@@ -7,6 +7,7 @@ import type { WorkflowState, Workflows } from '../../../src/ports/workflows.ts';
 import { resumeByOperator } from '../../../src/recovery/resume.ts';
 import { scan } from '../../../src/recovery/scan.ts';
 import type { Envelope } from '../../../src/session/envelopes.ts';
+import { adviceOn, isListed, recoveryClasses } from '../../../src/session/recovery.ts';
 import { memoryStores } from '../../../src/stores/memory/stores.ts';
 import { begun, LogWriter, ROOT, ref, SESSION } from '../../support/logs.ts';
 import { agentOf, sealedOf } from '../../support/sealing.ts';
@@ -214,6 +215,24 @@ describe('an operator', () => {
     await expect(resume(true)).resolves.toMatchObject({ resume: 1 });
     expect(await stores.allListed()).toEqual([]);
     expect(workflows.started).toMatchObject([{ session: SESSION, resume: 1, resuming: { cause: 'operator' } }]);
+  });
+
+  it.each([
+    [false, /nothing is to be taken up/],
+    [true, /sound, so nothing is to be taken over/],
+  ])('is told that a sound session goes on, and of no other id (R5; takeover: %s)', async (takeover, why) => {
+    const { stores, workflows } = await ground({ workflow: state('RUNNING') });
+    const refused = await resumeByOperator({ stores, workflows }, SESSION, { ...options, takeover }).catch((e) => e);
+    expect(refused).toMatchObject({ code: 'SESSION_LIVE', message: expect.stringMatching(why) });
+    expect(refused.message).toContain(`apomesh tail ${SESSION}`);
+    expect(refused.message).not.toContain('another id');
+    expect((await workflows.describe(SESSION))?.isOpen).toBe(true);
+  });
+
+  it.each(recoveryClasses.filter(isListed))('is told what to do about a session listed as %s', (found) => {
+    const advice = adviceOn(found, SESSION);
+    expect(advice.includes(`apomesh resume ${SESSION}`)).toBe(found !== 'unreadable' && found !== 'no-bootstrap');
+    expect(advice.includes('--takeover')).toBe(found === 'stuck' || found === 'pin');
   });
 
   it('resumes what a scan leaves: closed, with side effects, failing', async () => {
