@@ -38,7 +38,13 @@ export async function fail(error: unknown, json: boolean): Promise<ExitCode> {
   else note(`error: ${code}: ${message}`);
   if (known === null && process.env['APOMESH_DEBUG'] && error instanceof Error) note(error.stack ?? '');
   await flushed();
-  return known === null ? 1 : (EXIT[known.code] ?? 1);
+  return known === null ? 1 : exitOf(known);
+}
+
+function exitOf({ code, fields }: ApomeshError): ExitCode {
+  // Of an agent that is being sealed nothing is corrupt yet: it names a skill that there is none of.
+  if (code === 'SKILL_NOT_IN_BUNDLE' && fields['digest'] === null) return 2;
+  return EXIT[code] ?? 1;
 }
 
 /** The text of an error, with its cause's where it is not ours and so may not say what matters. */

@@ -1,6 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { ApomeshError, type ErrorCode, LogUnreadableError, UnserializableValueError } from '../session/error.ts';
 import type { Json } from '../session/json.ts';
+import { type NotThere, notThere } from './not-there.ts';
 
 export {
   PinCorruptError,
@@ -77,15 +78,8 @@ export class SessionNotFoundError extends ApomeshError {
 
 export class AgentNotFoundError extends ApomeshError {
   readonly code = 'AGENT_NOT_FOUND';
-  /** @param where such as `in the config`. @param advice a sentence. */
-  constructor(
-    agent: string,
-    available: readonly string[],
-    { where, advice }: { readonly where?: string; readonly advice?: string } = {},
-  ) {
-    const what = [agent, where].filter(Boolean).join(' ');
-    const there = `there is no agent ${what}; there is ${available.join(', ') || 'none'}.`;
-    super([there, advice].filter(Boolean).join(' '), { agent, available });
+  constructor(agent: string, available: readonly string[], more: NotThere = {}) {
+    super(notThere(`agent ${agent}`, available, more), { agent, available });
   }
 }
 

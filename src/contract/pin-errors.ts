@@ -1,4 +1,5 @@
 import { ApomeshError } from '../session/error.ts';
+import { type NotThere, notThere } from './not-there.ts';
 
 /** P1: this worker's code lacks a tool that the session was pinned with. */
 export class ToolMissingError extends ApomeshError {
@@ -95,7 +96,7 @@ export class BundleTooLargeError extends ApomeshError {
 /** The live catalog has no such skill. */
 export class SkillNotFoundError extends ApomeshError {
   readonly code = 'SKILL_NOT_FOUND';
-  constructor(skill: string, available: readonly string[]) {
-    super(`there is no skill ${skill}; there is ${available.join(', ') || 'none'}.`, { skill, available });
+  constructor(skill: string, available: readonly string[], more: NotThere = {}) {
+    super(notThere(`skill ${skill}`, available, more), { skill, available });
   }
 }

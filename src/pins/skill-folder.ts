@@ -34,13 +34,7 @@ export async function readSkillFolder(folder: string, maxBytes: number): Promise
   const files = walk.files.sort((a, b) => (a.path < b.path ? -1 : 1));
   const main = files.find(({ path }) => path === SKILL_MD);
   if (main === undefined) throw noSkillMd(root, files);
-  const { name, description, body } = parseSkillMd(main.bytes, join(root, SKILL_MD));
-  const called = basename(resolve(folder));
-  if (name !== called) {
-    const why = `the name ${name} must be that of its folder, ${called}; rename one.`;
-    throw new FileInvalidError(join(root, SKILL_MD), null, why);
-  }
-  return { name, description, body, files };
+  return { ...parseSkillMd(main.bytes, join(root, SKILL_MD), basename(resolve(folder))), files };
 }
 
 async function rootOf(folder: string): Promise<string> {

@@ -25,10 +25,10 @@ export const isSkillName = (name: string): boolean => name.length <= MAX_NAME &&
  * Parses a SKILL.md, strictly: front matter of YAML between two lines of `---`, the first of which is the file's first, with `name` and
  * `description`; then Markdown. A byte order mark is dropped. Fields that nobody knows are left alone.
  *
- * @param file for messages.
+ * @param file for messages. @param folder the name of the folder that it is in, which must be the skill's.
  * @throws {FileInvalidError} naming file and line.
  */
-export function parseSkillMd(bytes: Uint8Array, file: string): SkillMd {
+export function parseSkillMd(bytes: Uint8Array, file: string, folder: string): SkillMd {
   const text = textOf(bytes, file);
   const opening = FENCE.exec(text)?.[0];
   if (opening === undefined) {
@@ -48,7 +48,7 @@ export function parseSkillMd(bytes: Uint8Array, file: string): SkillMd {
   }
   checkOptional(parsed, file);
   return {
-    name: checkName(textField(parsed, 'name', file), parsed, file),
+    name: checkName(textField(parsed, 'name', file), folder, parsed, file),
     description: checkDescription(textField(parsed, 'description', file), parsed, file),
     body: rest.slice(closing.index + closing[0].length),
   };
@@ -74,10 +74,14 @@ function textField(parsed: Parsed, field: string, file: string): string {
   throw new FileInvalidError(file, parsed.lineOf(field), `${field} must be text; put it in quotes.`);
 }
 
-function checkName(name: string, parsed: Parsed, file: string): string {
-  if (isSkillName(name)) return name;
-  const why = `the name ${JSON.stringify(name)} must be 1 to 64 of a-z 0-9 and single hyphens between them.`;
-  throw new FileInvalidError(file, parsed.lineOf('name'), why);
+function checkName(name: string, folder: string, parsed: Parsed, file: string): string {
+  const fault = !isSkillName(name)
+    ? `the name ${JSON.stringify(name)} must be 1 to 64 of a-z 0-9 and single hyphens between them.`
+    : name !== folder
+      ? `the name ${name} must be that of its folder, ${folder}; rename one.`
+      : null;
+  if (fault !== null) throw new FileInvalidError(file, parsed.lineOf('name'), fault);
+  return name;
 }
 
 function checkDescription(description: string, parsed: Parsed, file: string): string {

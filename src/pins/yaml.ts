@@ -1,4 +1,14 @@
-import { isAlias, isMap, isNode, isScalar, LineCounter, parseDocument, visit, type YAMLError } from 'yaml';
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isNode,
+  isScalar,
+  LineCounter,
+  parseDocument,
+  visit,
+  type YAMLError,
+} from 'yaml';
 import { FileInvalidError } from '../contract/pin-errors.ts';
 
 /** What a YAML text holds. */
@@ -8,17 +18,17 @@ export interface Parsed {
   lineOf(key: string): number | null;
 }
 
+const A_TAG = 'a tag; write plain YAML';
 const TOO_DEEP = 'nested too deeply';
 
 /** Common mistakes, in words that say what to do. */
 const ADVICE: Readonly<Partial<Record<YAMLError['code'], string>>> = {
   TAB_AS_INDENT: 'a tab in the indentation; use spaces',
-  DUPLICATE_KEY: 'the key is there twice; keep one',
   BLOCK_AS_IMPLICIT_KEY: 'a colon within a text; put the text in quotes',
   RESOURCE_EXHAUSTION: TOO_DEEP,
   MULTIPLE_DOCS: 'more than one document; keep one',
   NON_STRING_KEY: 'a key that is no text; put it in quotes',
-  TAG_RESOLVE_FAILED: 'a tag; write plain YAML',
+  TAG_RESOLVE_FAILED: A_TAG,
 };
 
 /**
@@ -42,15 +52,14 @@ function parse(text: string, file: string, firstLine: number): Parsed {
   const document = parseDocument(text, { lineCounter: lines, stringKeys: true, prettyErrors: false });
   const at = (offset: number): number => lines.linePos(offset).line + firstLine - 1;
   const [fault] = [...document.errors, ...document.warnings].sort((a, b) => a.pos[0] - b.pos[0]);
-  if (fault !== undefined) {
-    throw new FileInvalidError(file, at(fault.pos[0]), `${ADVICE[fault.code] ?? fault.message}.`);
-  }
+  if (fault !== undefined) throw new FileInvalidError(file, at(fault.pos[0]), `${adviceOn(fault, document)}.`);
   visit(document, {
     Node(_key, node) {
       const offset = node.range?.[0] ?? 0;
       if (isAlias(node)) throw new FileInvalidError(file, at(offset), `an alias (*${node.source}); write it out.`);
       if (node.anchor !== undefined)
         throw new FileInvalidError(file, at(offset), `an anchor (&${node.anchor}); leave it out.`);
+      if (node.tag !== undefined) throw new FileInvalidError(file, at(offset), `${A_TAG}.`);
     },
   });
   const lineOf = (key: string): number | null => {
@@ -59,4 +68,17 @@ function parse(text: string, file: string, firstLine: number): Parsed {
     return found && isNode(found.key) ? at(found.key.range?.[0] ?? 0) : null;
   };
   return { value: document.toJS(), lineOf };
+}
+
+function adviceOn({ code, message, pos }: YAMLError, document: Document): string {
+  if (code !== 'DUPLICATE_KEY') return ADVICE[code] ?? message;
+  let key: unknown;
+  visit(document, {
+    Scalar(_key, { range, value }) {
+      if (range?.[0] !== pos[0]) return undefined;
+      key = value;
+      return visit.BREAK;
+    },
+  });
+  return `the key ${key === undefined ? '' : `${JSON.stringify(key)} `}is there twice; keep one`;
 }

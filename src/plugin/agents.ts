@@ -135,7 +135,8 @@ async function skillsOf(
   for (const name of names) {
     const skill = await catalog.get(name);
     if (skill === null) {
-      const there = (await catalog.list()).map((entry) => entry.name);
+      const whole = (await catalog.list()).filter((entry) => entry.fault === null);
+      const there = whole.map((entry) => entry.name);
       throw new SkillNotInBundleError(name, { agent, version, digest: null }, there);
     }
     found.set(name, skill);

@@ -49,19 +49,21 @@ export class Skills {
 
   /** A skill with all its files. @throws {SkillNotFoundError} {@link FileInvalidError} */
   async get(name: string): Promise<Skill> {
-    return (await this.#catalog.get(name)) ?? this.#notFound(name, this.#catalog);
+    const found = await this.#catalog.get(name);
+    if (found !== null) return found;
+    throw new SkillNotFoundError(name, namesOf(await this.#catalog.list()));
   }
 
   /** Takes a skill out of the store. Nothing changes for what was sealed with it. @throws {SkillNotFoundError} */
   async remove(name: string): Promise<void> {
     const stored = storeCatalog(this.#stores);
-    if (!(await stored.remove(name))) await this.#notFound(name, stored);
-  }
-
-  async #notFound(name: string, catalog: SkillCatalog): Promise<never> {
-    throw new SkillNotFoundError(
-      name,
-      (await catalog.list()).map((entry) => entry.name),
-    );
+    if (await stored.remove(name)) return;
+    const elsewhere = (await this.#catalog.list()).find((entry) => entry.name === name);
+    throw new SkillNotFoundError(name, namesOf(await stored.list()), {
+      where: 'in the store',
+      ...(elsewhere !== undefined && { advice: `It is the folder ${elsewhere.where}: delete that.` }),
+    });
   }
 }
+
+const namesOf = (entries: readonly SkillEntry[]): string[] => entries.map(({ name }) => name);

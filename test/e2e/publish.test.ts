@@ -77,7 +77,7 @@ describe('the command line', () => {
     const other = await publish(manifest('1.0.0', 'Other.'), '--json');
     expect([other.exit, errorOf(other)]).toMatchObject([4, { code: 'VERSION_CONFLICT', digest, version: '1.0.0' }]);
     const skill = await publish(manifest('3.0.0', 'x', 'nothing'), '--json');
-    expect([skill.exit, errorOf(skill)]).toMatchObject([5, { code: 'SKILL_NOT_IN_BUNDLE', skill: 'nothing' }]);
+    expect([skill.exit, errorOf(skill)]).toMatchObject([2, { code: 'SKILL_NOT_IN_BUNDLE', skill: 'nothing' }]);
     expect((await publish(manifest('1.1.0', 'Fill in well.'))).exit).toBe(0);
   });
 

@@ -85,14 +85,15 @@ describe('readSkillFolder', () => {
     ['no-description', 1, /has no description/],
     ['empty-description', 3, /empty/],
     ['long-description', 3, /1025 characters, and 1024/],
-    ['duplicate-key', 5, /twice/],
+    ['duplicate-key', 5, /the key "description" is there twice/],
     ['tabs', 5, /tab/],
     ['anchors', 3, /anchor \(&text\)/],
     ['aliases', 4, /alias|\*text/i],
     ['tags', 3, /tag/],
+    ['core-tags', 3, /a tag; write plain YAML/],
     ['colon', 3, /colon.*quotes/],
     ['number', 3, /must be text/],
-    ['other-name', null, /must be that of its folder, other-name/],
+    ['other-name', 2, /must be that of its folder, other-name/],
     ['upper-case', 2, /a-z 0-9/],
     ['gruesse', 2, /"grüße" must be/],
     ['list', 2, /no fields/],
@@ -110,7 +111,7 @@ describe('readSkillFolder', () => {
   });
 
   it('has a fixture for each refusal', async () => {
-    expect(await readdir(join(FIXTURES, 'bad'))).toHaveLength(22);
+    expect(await readdir(join(FIXTURES, 'bad'))).toHaveLength(23);
   });
 
   it('reads a link to a file within, and refuses any other', async () => {
@@ -183,7 +184,7 @@ describe('folderCatalog', () => {
     expect(listed.map(({ fault }) => fault)).toEqual(Array(listed.length).fill(null));
     expect(listed.find(({ name }) => name === 'pdf-forms')).toMatchObject({ files: 4, where: good('pdf-forms') });
     const broken = await folderCatalog(join(FIXTURES, 'bad'), MIB).list();
-    expect(broken.map(({ fault }) => fault)).toEqual(Array(22).fill(expect.stringContaining('/bad/')));
+    expect(broken.map(({ fault }) => fault)).toEqual(Array(23).fill(expect.stringContaining('/bad/')));
   });
 
   it('gives a skill as it is now, and null for a name that it does not have', async () => {

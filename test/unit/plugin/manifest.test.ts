@@ -101,6 +101,8 @@ describe('readManifest', () => {
     ['no version', YAML.replace('version: 1.2.0\n', ''), null, /version: is missing/],
     ['a key twice', `${YAML}model: other\n`, 22, /twice/],
     ['tabs', YAML.replace('  maxSteps', '\tmaxSteps'), 16, /tab/],
+    ['a tag of YAML’s own', YAML.replace('[look]', '!!seq [look]'), 8, /a tag; write plain YAML/],
+    ['a tag of no name', YAML.replace('[look]', '[! look]'), 8, /a tag; write plain YAML/],
     ['an anchor', YAML.replace('[look]', '&a [look]'), 8, /anchor/],
     ['a field that is not known', `${YAML}modle: x\n`, 22, /modle: there is no such field/],
     ['a tool that is not there', YAML.replace('[look]', '[lok]'), 8, /there is no tool lok; there is look/],
@@ -130,7 +132,7 @@ describe('readManifest', () => {
 
   it.each([
     ['x.json', '{"a": 1,}', /x\.json: is not JSON/],
-    ['y.json', '{"name": "a",\n"name": "b"}', /y\.json:2: the key is there twice/],
+    ['y.json', '{"name": "a",\n"name": "b"}', /y\.json:2: the key "name" is there twice/],
     ['deep.yaml', `a: ${'['.repeat(100_000)}`, /deep\.yaml:1: nested too deeply/],
     ['deep.json', `{"a": ${'['.repeat(4_000)}${']'.repeat(4_000)}}`, /nested too deeply|a: there is no such field/],
     ['z.yaml', Buffer.from([0xff, 0xfe]), /z\.yaml: is not UTF-8/],

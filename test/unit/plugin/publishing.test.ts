@@ -70,6 +70,7 @@ describe('the live catalog', () => {
     await catalogs.skills.remove('mine');
     await expect(catalogs.skills.remove('mine')).rejects.toMatchObject({
       code: 'SKILL_NOT_FOUND',
+      message: `there is no skill mine in the store; there is pdf-forms. It is the folder ${join(dir, 'skills', 'mine')}: delete that.`,
       fields: { available: ['pdf-forms'] },
     });
     await expect(catalogs.skills.get('other')).rejects.toThrow(/there is mine, pdf-forms/);
@@ -127,6 +128,7 @@ describe('publishing', () => {
 
   it('P2: refuses what cannot be sealed, and stores nothing', async () => {
     const { publishing } = catalogs;
+    await mkdir(join(dir, 'skills', 'broken'));
     await expect(publishing.publish({ ...manifest, skills: ['nothing'] })).rejects.toMatchObject({
       code: 'SKILL_NOT_IN_BUNDLE',
       fields: { skill: 'nothing', agent: 'forms', version: '1.0.0', digest: null, available: ['mine'] },
