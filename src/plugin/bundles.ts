@@ -51,13 +51,19 @@ export class Bundles {
       throw new UsageError(`${name} is no digest: that is sha256: and 64 of 0-9 a-f. ${WHERE_LISTED}`, { name });
     }
     const published = await this.#stores.published();
-    const all = names.some((name) => DIGEST.test(name)) ? await this.#all() : [];
-    return names.flatMap((name): readonly NamedPin[] => {
-      if (!DIGEST.test(name)) return versionsOf(name, published);
-      const pin = all.find(({ digest }) => digest === name);
-      if (pin === undefined) throw new UsageError(`there is no pin ${name}. ${WHERE_LISTED}`, { name });
-      return [pin];
-    });
+    const pins = await Promise.all(
+      names.map((name) => (DIGEST.test(name) ? this.#pin(name, published) : versionsOf(name, published))),
+    );
+    return pins.flat();
+  }
+
+  async #pin(digest: string, published: readonly PublishedEntry[]): Promise<NamedPin> {
+    const entry = published.find((each) => each.digest === digest);
+    if (entry !== undefined) return entry;
+    if ((await this.#stores.sealed('pins')).some((each) => each.digest === digest)) return { digest };
+    const needed = (await neededPins(this.#stores)).get(digest);
+    if (needed !== undefined) return needed;
+    throw new UsageError(`there is no pin ${digest}. ${WHERE_LISTED}`, { digest });
   }
 
   /**
