@@ -180,7 +180,10 @@ describe('starting a session', () => {
     const { connection } = await connect();
     const { stores } = await doerPool();
     const apomesh = new ApomeshClient({ client: new Client({ connection }), stores });
-    await expect(apomesh.sessions.start({ agent: 'doer', goal: 'g' })).rejects.toThrow(UsageError);
+    await expect(apomesh.sessions.start({ agent: 'doer', goal: 'g' })).rejects.toMatchObject({
+      code: 'AGENT_NOT_FOUND',
+      message: expect.stringContaining('give the Client the ApomeshPlugin'),
+    });
     expect(await apomesh.sessions.list({ limit: 1 })).toHaveLength(1);
     expect(
       () => new ApomeshClient({ client: new Client({ connection }), stores, config: { agents: [{}] } as never }),
