@@ -18,15 +18,18 @@ import { inFile } from './in-file.ts';
 /** So long what was stored is known to be spared by any sweep, in milliseconds: far less than the least age that one takes. */
 const KNOWN_MS = 10 * 60_000;
 
+/** So long what the tools of an agent look like is known, in milliseconds: a server may be deployed anew at any time. */
+const DESCRIBED_MS = 60_000;
+
 export type AgentStores = Pick<Stores, 'pin' | 'files' | 'keep' | 'renew' | 'published'>;
 type AgentConfig = Pick<ResolvedConfig, 'agents' | 'file' | 'limits' | 'mcp' | 'tools'>;
 
-/** Finds agents and seals them. What the tools of an agent look like is looked up at its first start, and kept. */
+/** Finds agents and seals them. What the tools of an agent look like is looked up at a start, and known for a minute. */
 export class Agents {
   readonly #config: AgentConfig;
   readonly #stores: AgentStores;
   readonly #catalog: SkillCatalog;
-  readonly #tools = new Map<string, Promise<PinnedTool[][]>>();
+  readonly #tools = new Map<string, Described>();
   /** When pins were stored, by digest. */
   readonly #kept = new Map<string, number>();
 
@@ -38,7 +41,7 @@ export class Agents {
 
   /**
    * What a session of an agent is started from: a published bundle as it is, an agent of the config with its tools and skills as
-   * they are now (MCP servers that it takes are asked). Nothing is stored.
+   * they are now (MCP servers that it takes are asked, at most once a minute). Nothing is stored.
    *
    * @param name `triage`, `triage@1.2.0` or `triage@^1.2`.
    * @param durability instead of the agent's own.
@@ -113,13 +116,22 @@ export class Agents {
 
   #toolsOf(lists: readonly (readonly string[])[]): Promise<PinnedTool[][]> {
     const key = JSON.stringify(lists);
+    const now = performance.now();
     const known = this.#tools.get(key);
-    if (known !== undefined) return known;
-    const described = inFile(this.#config.file, describeTools(this.#config, lists));
+    if (known !== undefined && now - known.since < DESCRIBED_MS) return known.tools;
+    const described = { since: now, tools: inFile(this.#config.file, describeTools(this.#config, lists)) };
     this.#tools.set(key, described);
-    described.catch(() => this.#tools.delete(key));
-    return described;
+    described.tools.catch(() => {
+      if (this.#tools.get(key) === described) this.#tools.delete(key);
+    });
+    return described.tools;
   }
+}
+
+/** What tools look like, and when that was asked. */
+interface Described {
+  readonly since: number;
+  readonly tools: Promise<PinnedTool[][]>;
 }
 
 /** With skills go the tools that read them. */
