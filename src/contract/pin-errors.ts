@@ -61,14 +61,14 @@ export class SkillNotInBundleError extends ApomeshError {
   }
 }
 
-/** P2: the version was published with other bytes. */
+/** P2: the version was published with other bytes. `where` is the file and line that have it, null where it is of no file. */
 export class VersionConflictError extends ApomeshError {
   readonly code = 'VERSION_CONFLICT';
-  constructor(agent: string, version: string, digest: string, other: string) {
+  constructor(agent: string, version: string, digest: string, other: string, where: string | null = null) {
     super(
-      `${agent}@${version} is published as ${digest}, and this makes ${other}; a version never changes: publish this one ` +
+      `${where === null ? '' : `${where}: `}${agent}@${version} is published as ${digest}, and this makes ${other}; a version never changes: publish this one ` +
         'under another version.',
-      { agent, version, digest, other },
+      { agent, version, digest, other, where },
     );
   }
 }

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
+import { agentNameRule, isAgentName, isVersion } from '../agent/naming.ts';
 import { FileInvalidError, VersionConflictError } from '../contract/pin-errors.ts';
 import type { FileRow, PinRow, PinStore, Publications, PublishedEntry } from '../ports/pins.ts';
 import { contentsOf, filesOf, type NamedPin, openPin, readPin } from './open.ts';
@@ -19,6 +20,7 @@ export type Imported = Exported;
 
 const FORM = { apomesh: 'pins', v: 1 } as const;
 
+const time = z.iso.datetime();
 const digest = z.string().regex(/^sha256:[0-9a-f]{64}$/);
 const line = z.union([
   z.strictObject({ pin: z.strictObject({ digest, json: z.string() }) }),
@@ -76,24 +78,30 @@ const textOf = (value: Line | typeof FORM): string => `${JSON.stringify(value)}\
  */
 export async function importPins(store: Store, text: TextPieces, file: string): Promise<Imported> {
   const { pins, files, published } = await parseArchive(text, file);
-  for (const entry of published) {
-    const there = (await store.published(entry.name)).find(({ version }) => version === entry.version);
-    if (there !== undefined && there.digest !== entry.digest)
-      throw new VersionConflictError(entry.name, entry.version, there.digest, entry.digest);
+  for (const each of published) {
+    const there = (await store.published(each.entry.name)).find(({ version }) => version === each.entry.version);
+    if (there !== undefined) checkSame(there, each, file);
   }
   await store.keep([...files.values(), ...pins.values()]);
-  for (const entry of published) {
-    const there = await store.publish(entry);
-    if (there.digest !== entry.digest)
-      throw new VersionConflictError(entry.name, entry.version, there.digest, entry.digest);
-  }
+  for (const each of published) checkSame(await store.publish(each.entry), each, file);
   return { pins: pins.size, files: files.size, published: published.length };
+}
+
+function checkSame(there: PublishedEntry, { entry, at }: PublishedLine, file: string): void {
+  if (there.digest === entry.digest) return;
+  throw new VersionConflictError(entry.name, entry.version, there.digest, entry.digest, `${file}:${at}`);
+}
+
+/** A published version, and the number of its line. */
+interface PublishedLine {
+  readonly entry: PublishedEntry;
+  readonly at: number;
 }
 
 interface Archive {
   readonly pins: Map<string, PinRow>;
   readonly files: Map<string, FileRow>;
-  readonly published: PublishedEntry[];
+  readonly published: PublishedLine[];
 }
 
 async function parseArchive(text: TextPieces, file: string): Promise<Archive> {
@@ -130,7 +138,7 @@ function parseLine(text: string, file: string, at: number): Line {
 
 function add(archive: Archive, parsed: Exclude<Line, { end: unknown }>, file: string, at: number): void {
   if ('published' in parsed) {
-    archive.published.push(parsed.published);
+    archive.published.push({ entry: parsed.published, at });
     return;
   }
   if ('pin' in parsed) {
@@ -162,8 +170,28 @@ function checkComplete({ pins, files, published }: Archive, file: string): void 
     const missing = filesOf(openPin(json, ref.digest)).find(({ digest }) => !files.has(digest));
     if (missing !== undefined) throw new FileInvalidError(file, null, `lacks ${missing.what} (${missing.digest}).`);
   }
-  const lost = published.find(({ digest }) => !pins.has(digest));
-  if (lost !== undefined) throw new FileInvalidError(file, null, `lacks the pin of ${lost.name}@${lost.version}.`);
+  const lines = new Map<string, number>();
+  for (const { entry, at } of published) {
+    const why = faultOf(entry, pins);
+    if (why !== null) throw new FileInvalidError(file, at, why);
+    const version = `${entry.name}@${entry.version}`;
+    const before = lines.get(version);
+    if (before !== undefined) throw new FileInvalidError(file, at, `has ${version} again, after line ${before}.`);
+    lines.set(version, at);
+  }
+}
+
+/** Why a version could not have been published as it is here. */
+function faultOf({ name, version, digest, at }: PublishedEntry, pins: Archive['pins']): string | null {
+  if (!isAgentName(name)) return `has the name ${JSON.stringify(name)}, which ${agentNameRule}.`;
+  if (!isVersion(version)) return `has ${name} with ${JSON.stringify(version)}, which is no semantic version.`;
+  if (!time.safeParse(at).success)
+    return `has ${name}@${version} at ${JSON.stringify(at)}, which is no time of ISO 8601.`;
+  const pin = pins.get(digest);
+  if (pin === undefined) return `lacks the pin of ${name}@${version}.`;
+  const pinned = openPin(pin.json, digest);
+  if (pinned.name === name && pinned.version === version) return null;
+  return `publishes as ${name}@${version} the pin of ${pinned.name}@${pinned.version}.`;
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

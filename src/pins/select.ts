@@ -1,4 +1,5 @@
 import { parse, Range, rcompare, satisfies } from 'semver';
+import { isVersion } from '../agent/naming.ts';
 import { AgentNotFoundError, UsageError } from '../contract/errors.ts';
 import type { PublishedEntry } from '../ports/pins.ts';
 import type { ResolvedAgent } from './seal.ts';
@@ -34,7 +35,7 @@ export function selectAgent(
 }
 
 /**
- * As {@link selectAgent}, of anything that has versions, no version of a name twice.
+ * As {@link selectAgent}, of anything that has versions, no version of a name twice. What is no semantic version is passed over.
  *
  * @param isOwn whether one may be taken as a pre-release where there is no other.
  */
@@ -44,7 +45,7 @@ export function selectVersion<T extends Versioned>(
   isOwn: (one: T) => boolean = () => false,
 ): T {
   const [name, range] = splitName(wanted);
-  const ofName = all.filter((one) => one.name === name).sort(newestFirst);
+  const ofName = all.filter((one) => one.name === name && isVersion(one.version)).sort(newestFirst);
   const found = range === undefined ? (ofName.find(isStable) ?? ofName.find(isOwn)) : fitting(ofName, range);
   if (found !== undefined) return found;
   const there = ofName.length > 0 ? ofName : [...all].sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -54,9 +55,14 @@ export function selectVersion<T extends Versioned>(
   );
 }
 
-/** The order of versions, the newest first. */
+/** The order of versions, the newest first, and last what is no semantic version. */
 export const newestFirst = (a: Pick<Versioned, 'version'>, b: Pick<Versioned, 'version'>): number =>
-  rcompare(a.version, b.version) || (a.version < b.version ? 1 : -1);
+  byPrecedence(a.version, b.version) || (a.version < b.version ? 1 : -1);
+
+function byPrecedence(a: string, b: string): number {
+  if (isVersion(a) && isVersion(b)) return rcompare(a, b);
+  return Number(isVersion(b)) - Number(isVersion(a));
+}
 
 /** `triage` and `^1.2` of `triage@^1.2`. */
 export function splitName(wanted: string): [name: string, range?: string] {

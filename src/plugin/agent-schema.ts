@@ -1,16 +1,12 @@
 import { z } from 'zod';
 import type { Budget, DispatchMode } from '../agent/agent.ts';
+import { agentNameRule, isAgentName, isVersion } from '../agent/naming.ts';
 import { type Coordination, coordinationKinds, type ResolvedBudget } from '../agent/shape.ts';
 import { durabilities } from '../session/envelopes.ts';
 import type { JsonObject } from '../session/json.ts';
 import { outputSchema } from './output-schema.ts';
 import { duration, positive, wholePositive } from './schema-parts.ts';
 
-/** Of SemVer 2.0.0, as semver.org suggests it. */
-const SEMVER =
-  /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(?:\.(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*)?(?:\+[0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*)?$/;
-
-const AGENT_NAME = /^[a-z0-9][a-z0-9._-]{0,99}$/;
 const ROLE_NAME = /^[a-z][a-z0-9_-]{0,63}$/;
 const dispatchModes = ['loop', 'call'] as const satisfies readonly DispatchMode[];
 
@@ -78,13 +74,13 @@ const fieldsOf = <Output extends z.ZodType<JsonObject>>(output: Output) => ({
   dispatch: z.enum(dispatchModes).default('loop'),
 });
 
-const version = z.string().regex(SEMVER, { error: 'is no semantic version; write 1.0.0' });
+const version = z.string().refine(isVersion, { error: 'is no semantic version; write 1.0.0' });
 
 const definitionOf = <Output extends z.ZodType<JsonObject>, Version extends z.ZodType>(
   output: Output,
   versioned: Version,
 ) => ({
-  name: z.string().regex(AGENT_NAME, { error: 'must be 1 to 100 of a-z 0-9 - _ . and begin with a letter or a digit' }),
+  name: z.string().refine(isAgentName, { error: agentNameRule }),
   version: versioned,
   ...fieldsOf(output),
   coordination: coordinationSchema.prefault('solo'),

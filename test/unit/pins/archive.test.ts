@@ -21,6 +21,12 @@ async function exported(): Promise<string> {
   return lines.join('').trimEnd();
 }
 
+/** Changes what the first published version of an export is. */
+const republished = (change: object) => (text: string) =>
+  text.replace(/^\{"published":.*$/m, (line) =>
+    JSON.stringify({ published: { ...JSON.parse(line).published, ...change } }),
+  );
+
 const isEmpty = async (stores: Stores): Promise<boolean> =>
   (await Promise.all([stores.sealed('pins'), stores.sealed('files'), stores.published()])).every(
     (all) => all.length === 0,
@@ -113,7 +119,7 @@ describe('exportPins and importPins', () => {
           .filter((each) => !each.startsWith('{"pin":') || !each.includes('1.3.0'))
           .join('\n')
           .replace('"pins":2', '"pins":1'),
-      /lacks the pin of triage@1\.3\.0/,
+      /f:\d+: lacks the pin of triage@1\.3\.0/,
     ],
     [
       'one with a file that was altered',
@@ -124,6 +130,48 @@ describe('exportPins and importPins', () => {
       'one with a pin that was altered',
       (text: string) => text.replace('Triage', 'Triagf'),
       /f:\d+: does not match its digest/,
+    ],
+    [
+      'one that publishes a pin under another version',
+      republished({ version: '9.0.0' }),
+      /f:9: publishes as triage@9\.0\.0 the pin of triage@1\.2\.0/,
+    ],
+    [
+      'one that publishes a pin under another name',
+      republished({ name: 'billing' }),
+      /f:9: publishes as billing@1\.2\.0 the pin of triage@1\.2\.0/,
+    ],
+    [
+      'one with a version that is none',
+      republished({ version: 'latest' }),
+      /f:9: has triage with "latest", which is no semantic version/,
+    ],
+    [
+      'one with a version that has no order',
+      republished({ version: '99999999999999999999.0.0' }),
+      /f:9: .*no semantic version/,
+    ],
+    [
+      'one with a name that no agent may have',
+      republished({ name: 'tri@age' }),
+      /f:9: has the name "tri@age", which must be 1 to 100/,
+    ],
+    ['one with a time that is none', republished({ at: 'today' }), /f:9: .* at "today", which is no time of ISO 8601/],
+    [
+      'one with a version twice',
+      (text: string) => {
+        const lines = text.split('\n');
+        return lines
+          .toSpliced(9, 0, lines[8] ?? '')
+          .join('\n')
+          .replace('"published":2', '"published":3');
+      },
+      /f:10: has triage@1\.2\.0 again, after line 9/,
+    ],
+    [
+      'one with a version twice, with two pins',
+      republished({ version: '1.3.0', digest: second.pin.ref.digest }),
+      /f:10: has triage@1\.3\.0 again, after line 9/,
     ],
     ['one that goes on', (text: string) => `${text}\n${text}`, /goes on after its end/],
   ])('refuse %s, and store nothing', async (_what, change, why) => {
@@ -148,7 +196,10 @@ describe('exportPins and importPins', () => {
     const stores = memoryStores();
     const other = sealedOf(agentOf({ instructions: 'Other.' }));
     await publish(stores, other);
-    await expect(importPins(stores, await exported(), 'f')).rejects.toMatchObject({ code: 'VERSION_CONFLICT' });
+    await expect(importPins(stores, await exported(), 'f')).rejects.toMatchObject({
+      code: 'VERSION_CONFLICT',
+      message: expect.stringMatching(/^f:9: triage@1\.2\.0 is published as/),
+    });
     expect(await stores.sealed('pins')).toHaveLength(1);
     expect(await stores.sealed('files')).toHaveLength(0);
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { AgentNotFoundError, UsageError } from '../../../src/contract/errors.ts';
-import { selectAgent } from '../../../src/pins/select.ts';
+import { newestFirst, selectAgent } from '../../../src/pins/select.ts';
 import { agentOf } from '../../support/sealing.ts';
 
 const entry = (version: string, name = 'triage') => ({ name, version, digest: `sha256:${version}`, at: '' });
@@ -52,6 +52,22 @@ describe('selectAgent', () => {
     expect(() => selected('nobody')).toThrow(/other@0\.1\.0-beta, .*triage@1\.3\.0/);
     expect(() => selected('', [], [])).toThrow(/there is none/);
   });
+
+  it.each(['latest', '1', '99999999999999999999.0.0', `1.0.0-${'a'.repeat(300)}`])(
+    'passes over %s, which is no semantic version',
+    (version) => {
+      const versions = [entry(version), ...published, entry(version)];
+      expect(selected('triage', config, versions)).toBe('1.10.0');
+      expect(selected('triage@^1.2', config, versions)).toBe('1.10.0');
+      expect(() => selected('triage', [], [entry(version)])).toThrow(AgentNotFoundError);
+      expect(
+        versions
+          .sort(newestFirst)
+          .map((one) => one.version)
+          .indexOf(version),
+      ).toBe(published.length);
+    },
+  );
 
   it('does not take a pre-release that nobody asked for', () => {
     expect(() => selected('triage', [], [entry('1.0.0-rc.1')])).toThrow(/there is triage@1\.0\.0-rc\.1/);
