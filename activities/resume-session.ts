@@ -1,46 +1,36 @@
 import { nothingSpent } from '../src/agent/budget.ts';
 import { initialLoop } from '../src/agent/loop.ts';
-import { ClaimTakenError, FencedError, SessionTerminalError } from '../src/contract/errors.ts';
+import { FencedError, SessionTerminalError } from '../src/contract/errors.ts';
 import type { ResumeInput, ResumeResult } from '../src/contract/recovery.ts';
 import type { SessionCarry } from '../src/contract/session.ts';
 import { AgentRun } from '../src/journal/agent-run.ts';
-import { draft, type Entry, type SessionLog } from '../src/journal/session-log.ts';
+import { draft, type SessionLog } from '../src/journal/session-log.ts';
 import type { Engine } from './engine.ts';
 import { failureOf } from './unfit.ts';
 
-/** Takes a session up: SessionResumed under a claim, which fences every writer before (R3, R5), then where the root stands. */
+/**
+ * Takes a session up: SessionResumed, which fences every writer before (R3), then where the root stands. The event is the claim too: of
+ * several runs that would log the same resume it names the one that goes on (R5).
+ */
 export const resumeSession =
   (engine: Engine) =>
   async (input: ResumeInput): Promise<ResumeResult> => {
-    const { session, resume, cause, effects } = input;
+    const { session, resume, cause, effects, claimant } = input;
     try {
       const log = await engine.sessions.open(session);
       const checkpoint = log.transcript.checkpoint;
-      await log.append({ agent: null, resume, epoch: 0 }, [
-        claimOf(engine, input),
-        draft('SessionResumed', null, `session-resumed/${resume}`, { resume, cause, checkpoint, effects }),
-      ]);
+      const data = { resume, cause, checkpoint, effects, run: claimant };
+      const resumed = draft('SessionResumed', null, `session-resumed/${resume}`, data);
+      const [logged] = await log.append({ agent: null, resume, epoch: 0 }, [resumed]);
+      if (logged?.type !== 'SessionResumed' || logged.data.run !== claimant) return { kind: 'overtaken' };
+      await engine.stores.unlist(session);
       return { kind: 'resumed', carried: await carryOf(engine, log, resume) };
     } catch (error) {
       const failure = await failureOf(engine, session, error);
-      const isOvertaken =
-        error instanceof FencedError || error instanceof SessionTerminalError || error instanceof ClaimTakenError;
-      if (isOvertaken) return { kind: 'overtaken' };
+      if (error instanceof FencedError || error instanceof SessionTerminalError) return { kind: 'overtaken' };
       throw failure;
     }
   };
-
-/** The coordinator claims as an agent does, in the session's own name. */
-const claimOf = ({ worker }: Engine, { session, resume, claimant }: ResumeInput): Entry => ({
-  into: 'dispatches',
-  session,
-  agent: session,
-  resume,
-  epoch: 0,
-  slice: 0,
-  worker,
-  claimant,
-});
 
 /** Where the root stands by the log. */
 async function carryOf(engine: Engine, log: SessionLog, resume: number): Promise<SessionCarry> {

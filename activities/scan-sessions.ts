@@ -11,6 +11,9 @@ import { scanPage } from '../src/recovery/scan.ts';
 import { isListed } from '../src/session/recovery.ts';
 import type { Engine } from './engine.ts';
 
+/** A third of what the recovery workflow allows. */
+const BEAT_MS = 20_000;
+
 /** One page of the boot scan (R2). What nobody can read is loud: an error in the worker's log, and counted as a metric. */
 export const scanSessions =
   ({ stores, workflows, limits }: Engine) =>
@@ -28,8 +31,8 @@ export const scanSessions =
       counter.add(1, { class: found });
       if (found === 'unreadable') log.error(`session ${session} is unreadable: ${why}`, { session, why });
       else if (isListed(found)) log.warn(`session ${session} is left for an operator (${found}): ${why}`, { session });
-      heartbeat(session);
     };
+    const beat = setInterval(heartbeat, BEAT_MS);
     const { heartbeatTimeoutMs } = limits;
     try {
       const ground = { stores, workflows };
@@ -37,5 +40,7 @@ export const scanSessions =
       return { next, counts };
     } catch (error) {
       throw toFailure(error);
+    } finally {
+      clearInterval(beat);
     }
   };

@@ -20,9 +20,9 @@ export async function failureOf({ stores, sessions }: Engine, session: string, e
     const why = error.message;
     try {
       const listed = await stores.listed(session);
-      if (listed?.class !== 'pin' || listed.why !== why) {
+      if (listed?.class !== 'pin' || listed.why !== why || listed.by !== 'worker') {
         log.warn(`session ${session} is left for an operator (pin): ${why}`, { session });
-        await stores.list({ session, class: 'pin', why, at: new Date().toISOString() });
+        await stores.list({ session, class: 'pin', why, at: new Date().toISOString(), by: 'worker' });
       }
     } catch (failed) {
       log.error(`session ${session} could not be listed as recoverable: ${messageOf(failed)}`, { session });

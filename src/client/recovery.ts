@@ -4,7 +4,6 @@ import type { EffectMode, Finding } from '../contract/recovery.ts';
 import type { ResolvedConfig } from '../plugin/config.ts';
 import { recoveryByHand } from '../plugin/recovery.ts';
 import type { RecoverableEntry, SessionEntry, Stores } from '../ports/store.ts';
-import { fold } from '../session/fold.ts';
 import type { Temporal } from './temporal.ts';
 
 export interface ScanOptions {
@@ -84,13 +83,15 @@ export class Recovery {
    * @throws {SessionTerminalError} {@link SessionNotFoundError} {@link LogUnreadableError} {@link PinCorruptError}
    */
   async resume(session: string, { effects = 'reuse', takeover = false }: ResumeOptions = {}): Promise<Resumed> {
-    const { resume, runId } = await this.#byHand().resume(session, { effects, takeover });
+    const { resume, runId, lastSeq } = await this.#byHand().resume(session, { effects, takeover });
     const deadline = Date.now() + WORKER_PATIENCE_MS;
     while (Date.now() < deadline) {
-      const claims = await this.#stores.claims(session, session);
-      const claim = claims.find((one) => one.resume === resume);
-      if (claim && claim.claimant !== runId) throw SessionLiveError.resumed(session);
-      if (claim && fold(await this.#stores.read(session)).resumes >= resume) return { session, resume, logged: true };
+      const since = await this.#stores.read(session, lastSeq + 1);
+      const logged = since.find((event) => event.type === 'SessionResumed' && event.data.resume === resume);
+      if (logged?.type === 'SessionResumed') {
+        if (logged.data.run !== runId) throw SessionLiveError.resumed(session);
+        return { session, resume, logged: true };
+      }
       await sleep(PAUSE_MS);
     }
     return { session, resume, logged: false };

@@ -81,7 +81,7 @@ export async function verifySession(
     ...(await pinProblems(stores, envelopes)),
     ...wrong.map(({ seq, problem }) => ({ seq, code: 'JOURNAL_INCONSISTENT', message: `${problem}.` }) as const),
     ...faults.filter((fault) => fault.in !== 'events').map(problemOf),
-    ...claimProblems(session, audit),
+    ...claimProblems(audit),
   ];
   const ok = problems.length === 0;
   const isEndKnown = completed !== null || hasWitness(witness) || isOver(session, envelopes);
@@ -144,19 +144,19 @@ async function pinProblems(stores: Stores, log: readonly Envelope[]): Promise<Pr
 }
 
 /** What only a claim's holder logs. */
-const CLAIMED: ReadonlySet<EventType> = new Set(['GenerationCompleted', 'ToolCallStarted', 'SessionResumed']);
+const CLAIMED: ReadonlySet<EventType> = new Set(['GenerationCompleted', 'ToolCallStarted']);
 
 /**
  * What a dispatch logged has its claim before it (W4). Once the session is over the claims have done their work, and may be
  * gone.
  */
-function claimProblems(session: string, { envelopes, claims, completed, faults }: Audit): Problem[] {
+function claimProblems({ envelopes, claims, completed, faults }: Audit): Problem[] {
   if (completed !== null || faults.some((fault) => fault.in === 'dispatches')) return [];
   const claimed = new Set(claims.map(({ agent, resume, epoch }) => `${agent}#${resume}.${epoch}`));
   const problems: Problem[] = [];
   for (const { seq, type, agent, writer } of envelopes) {
     if (!CLAIMED.has(type) || !writer) continue;
-    const dispatch = `${agent ?? session}#${writer.resume}.${writer.epoch}`;
+    const dispatch = `${agent}#${writer.resume}.${writer.epoch}`;
     if (claimed.has(dispatch)) continue;
     claimed.add(dispatch);
     const message = `there is no claim of ${dispatch}, which logged this; restore it from a backup.`;

@@ -5,7 +5,8 @@ import {
   type ScheduleOptionsStartWorkflowAction,
   ScheduleOverlapPolicy,
 } from '@temporalio/client';
-import type { Workflow } from '@temporalio/common';
+import { type Workflow, WorkflowNotFoundError } from '@temporalio/common';
+import { tsToDate } from '@temporalio/common/lib/time.js';
 import { RECOVERY_ID, RECOVERY_TICK_WORKFLOW, RECOVERY_WORKFLOW, VERSIONED } from '../contract/recovery.ts';
 
 /** A scan, or a wait for one, that a queue without workers does not end in this time is given up: others may ask again. */
@@ -26,7 +27,7 @@ export interface BootScansOptions {
 /**
  * A worker's part in the boot scans (R1): asks for one at its start, and that there be one every so often, by a schedule. One scan
  * runs at a time, whoever asks; the pool that asked last runs those that the schedule asks for. A Temporal that has lost the schedule
- * has lost the workflows too: whoever finds it gone asks as at a start.
+ * has lost the workflows too: whoever finds it gone asks as at a start, and whoever finds that no scan was run for long takes it over.
  */
 export class BootScans {
   readonly #client: Client;
@@ -61,7 +62,30 @@ export class BootScans {
   }
 
   async #mend(): Promise<void> {
-    if (await this.#createSchedule()) await this.#ask();
+    if (!(await this.#createSchedule())) {
+      if (!(await this.#isNeglected())) return;
+      // The queue that the schedule or an open scan is bound to may have no workers any more: from here on it is this one's.
+      await this.#updateSchedule();
+      await this.#client.workflow.getHandle(RECOVERY_ID).terminate('no worker took it').catch(ignoreNotFound);
+    }
+    await this.#ask();
+  }
+
+  /** Whether scans are due for long that nobody runs. */
+  async #isNeglected(): Promise<boolean> {
+    const patienceMs = Math.max(3 * this.#everyMs, LOOK_MS);
+    const isLongAgo = (at: Date, ms: number) => Date.now() - at.getTime() > ms;
+    try {
+      const { status, startTime, closeTime, raw } = await this.#client.workflow.getHandle(RECOVERY_ID).describe();
+      if (status.name !== 'RUNNING') return isLongAgo(closeTime ?? startTime, patienceMs);
+      const untaken = (raw.pendingActivities ?? []).filter(({ lastStartedTime }) => !lastStartedTime);
+      return [raw.pendingWorkflowTask, ...untaken].some(
+        (task) => task?.scheduledTime && isLongAgo(tsToDate(task.scheduledTime), LOOK_MS),
+      );
+    } catch (error) {
+      ignoreNotFound(error);
+      return true;
+    }
   }
 
   async #ask(): Promise<void> {
@@ -109,4 +133,8 @@ export class BootScans {
   async #updateSchedule(): Promise<void> {
     await this.#client.schedule.getHandle(RECOVERY_ID).update(({ state }) => ({ ...this.#schedule, state }));
   }
+}
+
+function ignoreNotFound(error: unknown): void {
+  if (!(error instanceof WorkflowNotFoundError)) throw error;
 }

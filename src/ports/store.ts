@@ -144,6 +144,10 @@ export interface RecoverableEntry {
   readonly why: string;
   /** When it was listed, as ISO 8601. */
   readonly at: string;
+  /** Why it counts as closed by a person, where it is listed for something else by now. */
+  readonly closed?: string;
+  /** Set where a worker listed it that met it live; otherwise a scan did. */
+  readonly by?: 'worker';
 }
 
 /** A part of what is in the order of session ids. */

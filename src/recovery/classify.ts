@@ -1,7 +1,7 @@
 import { LogUnreadableError, PinCorruptError, SkillNotInBundleError } from '../contract/errors.ts';
 import type { Finding } from '../contract/recovery.ts';
 import { checkComposed, compose } from '../pins/compose.ts';
-import type { Stores } from '../ports/store.ts';
+import type { RecoverableEntry, Stores } from '../ports/store.ts';
 import type { WorkflowState, Workflows } from '../ports/workflows.ts';
 import type { Envelope } from '../session/envelopes.ts';
 import { evolve, fold } from '../session/fold.ts';
@@ -21,7 +21,7 @@ export interface Examined extends Finding {
   readonly workflow: WorkflowState | null;
 }
 
-/** So long a session may have its first event and no workflow yet: whoever starts it writes the event first. */
+/** So long a session may have its first event and no workflow yet, by clocks that differ: whoever starts it writes the event first. */
 const STARTING_MS = 60_000;
 
 /** From here on a workflow task that fails counts as one that keeps failing. */
@@ -37,15 +37,16 @@ const CLOSED_BY_PERSON: ReadonlySet<string> = new Set(['TERMINATED', 'CANCELLED'
  */
 export async function examine(ground: Ground, session: string): Promise<Examined | null> {
   const { stores, workflows } = ground;
-  const log: Envelope[] = [];
   let view = empty;
+  let log: Envelope[] = [];
   let workflow: WorkflowState | null = null;
   const found = (as: RecoveryClass, why: string): Examined => ({ session, class: as, why, view, workflow });
   try {
-    log.push(...(await stores.read(session)));
-    if (log.length === 0) return null;
+    const [first] = await stores.read(session, 0, 1);
+    const isForeign = first?.type === 'SessionStarted' && first.data.namespace !== workflows.namespace;
+    if (first === undefined || isForeign) return null;
+    log = await stores.read(session);
     view = fold(log);
-    if (view.bootstrap !== null && view.bootstrap.namespace !== workflows.namespace) return null;
     if (!view.terminal) {
       workflow = await workflows.describe(session);
       // What it logged before it was over.
@@ -56,7 +57,7 @@ export async function examine(ground: Ground, session: string): Promise<Examined
     }
   } catch (error) {
     if (!(error instanceof LogUnreadableError)) throw error;
-    return (await isForeign(ground, session)) ? null : found('unreadable', error.message);
+    return found('unreadable', error.message);
   }
   if (view.terminal) return found('terminal', `it is over (${phaseOf(view)})`);
   if (workflow?.isOpen) return found(...stuckOrLive(workflow));
@@ -84,7 +85,7 @@ async function ofLost(
   const { bootstrap, sideEffects } = view;
   if (bootstrap === null) return ['no-bootstrap', 'its log has no SessionStarted, so there is nothing to start from'];
   const [first] = log;
-  if (log.length === 1 && workflow === null && first && now() - Date.parse(first.at) < STARTING_MS)
+  if (log.length === 1 && workflow === null && first && Math.abs(now() - Date.parse(first.at)) < STARTING_MS)
     return ['live', 'it is being started'];
   if (sideEffects > 0) {
     const fault = await faultOf(() => compose(stores, bootstrap));
@@ -103,8 +104,12 @@ async function closedBy(stores: Stores, session: string, workflow: WorkflowState
   if (workflow !== null)
     return CLOSED_BY_PERSON.has(workflow.status) ? `its workflow was ended by a person (${workflow.status})` : null;
   const listed = await stores.listed(session);
-  return listed?.class === 'closed' ? listed.why : null;
+  return listed === null ? null : closingOf(listed);
 }
+
+/** What is remembered of a person's having closed a session, whatever else it is listed for. */
+export const closingOf = (listed: RecoverableEntry): string | null =>
+  listed.class === 'closed' ? listed.why : (listed.closed ?? null);
 
 /** What is wrong with a pin, or null (P4): of one that a person sees to anyway, its files apart. */
 async function faultOf(check: () => Promise<unknown>): Promise<string | null> {
@@ -114,17 +119,6 @@ async function faultOf(check: () => Promise<unknown>): Promise<string | null> {
   } catch (error) {
     if (error instanceof PinCorruptError || error instanceof SkillNotInBundleError) return error.message;
     throw error;
-  }
-}
-
-/** Whether a log that cannot be read says at its start that it is another namespace's. */
-async function isForeign({ stores, workflows }: Ground, session: string): Promise<boolean> {
-  try {
-    const [first] = await stores.read(session, 0, 1);
-    return first?.type === 'SessionStarted' && first.data.namespace !== workflows.namespace;
-  } catch (error) {
-    if (!(error instanceof LogUnreadableError)) throw error;
-    return false;
   }
 }
 

@@ -9,7 +9,6 @@ import {
 } from '../contract/errors.ts';
 import type { Resuming } from '../contract/recovery.ts';
 import { checkComposed } from '../pins/compose.ts';
-import type { Workflows } from '../ports/workflows.ts';
 import { bodyDigest } from '../session/digest.ts';
 import { fold } from '../session/fold.ts';
 import type { SessionView } from '../session/view.ts';
@@ -24,6 +23,8 @@ export interface ResumeOptions extends Resuming {
 export interface StartedResume {
   readonly resume: number;
   readonly runId: string;
+  /** Seq of the latest event before it. */
+  readonly lastSeq: number;
 }
 
 /**
@@ -59,7 +60,7 @@ export async function startResume(
     },
     taskQueue,
   );
-  return { resume, runId };
+  return { resume, runId, lastSeq: view.lastSeq };
 }
 
 export interface OperatorOptions extends Omit<ResumeOptions, 'cause'> {
@@ -86,29 +87,36 @@ export async function resumeByOperator(
   return started;
 }
 
-async function assertResumable({ stores, workflows }: Ground, found: Examined, takeover: boolean): Promise<void> {
+async function assertResumable(ground: Ground, found: Examined, takeover: boolean): Promise<void> {
   const { session, view } = found;
+  const { stores } = ground;
   switch (found.class) {
     case 'terminal':
       throw new SessionTerminalError(session, (view.root !== null && view.agents[view.root]?.phase) || 'over');
     case 'live': {
       const listed = await stores.listed(session);
-      if (listed?.class !== 'pin') throw SessionLiveError.resumed(session, takeover);
-      return takeOver(workflows, { ...found, why: listed.why }, takeover);
+      if (listed?.class !== 'pin' || listed.by !== 'worker') throw SessionLiveError.resumed(session, takeover);
+      return takeOver(ground, { ...found, why: listed.why }, takeover);
     }
     case 'unreadable':
       fold(await stores.read(session));
       throw new LogUnreadableError(session, view.lastSeq + 1, found.why);
     case 'stuck':
-      return takeOver(workflows, found, takeover);
+      return takeOver(ground, found, takeover);
     default:
       return;
   }
 }
 
 /** Ends the workflow of a session that cannot go on by itself, on purpose only. */
-async function takeOver(workflows: Workflows, { session, workflow, why }: Examined, takeover: boolean): Promise<void> {
+async function takeOver(
+  { stores, workflows }: Ground,
+  { session, workflow, why, view }: Examined,
+  takeover: boolean,
+): Promise<void> {
   if (!takeover || workflow === null) throw new SessionStuckError(session, why);
+  if (view.bootstrap === null) throw new NoBootstrapError(session);
+  await checkComposed(stores, view.bootstrap);
   if (!(await workflows.terminate(session, workflow.runId, 'taken over: apomesh resume --takeover')))
     throw SessionLiveError.resumed(session);
 }

@@ -2,8 +2,10 @@ import { SessionLiveError, StoreUnreachableError, TemporalUnreachableError } fro
 import { addCounts, type Finding, type FindingCounts } from '../contract/recovery.ts';
 import type { RecoverableEntry, RecoveryIndex, Stores } from '../ports/store.ts';
 import { completedOf } from '../session/completed.ts';
+import { byCodePoint } from '../session/order.ts';
 import { isListed } from '../session/recovery.ts';
-import { type Examined, examine, type Ground } from './classify.ts';
+import { empty } from '../session/view.ts';
+import { closingOf, type Examined, examine, type Ground } from './classify.ts';
 import { startResume } from './resume.ts';
 
 export interface ScanOptions {
@@ -67,13 +69,27 @@ async function seeTo(
   listed: ReadonlyMap<string, RecoverableEntry>,
   options: ScanOptions,
 ): Promise<Finding | null> {
-  const examined = await examine(ground, session);
+  const examined = await lookAt(ground, session);
   if (examined === null) return null;
   const entry = listed.get(session);
   if (isUnfit(examined, entry)) return { session, class: 'pin', why: entry.why };
   const acted = options.dryRun ? examined : await act(ground, await takenUp(ground, examined, options), entry);
   return { session, class: acted.class, why: acted.why };
 }
+
+/** One that cannot be looked at, whatever the reason, does not hold up the others. */
+async function lookAt(ground: Ground, session: string): Promise<Examined | null> {
+  try {
+    return await examine(ground, session);
+  } catch (error) {
+    if (isOutage(error)) throw error;
+    const why = `it cannot be looked at: ${error}`;
+    return { session, class: 'unreadable', why, view: empty, workflow: null };
+  }
+}
+
+const isOutage = (error: unknown): boolean =>
+  error instanceof StoreUnreachableError || error instanceof TemporalUnreachableError;
 
 /** Takes up what is to be. One that cannot be, whatever the reason, is left for an operator and does not hold up the others. */
 async function takenUp(ground: Ground, examined: Examined, { heartbeatTimeoutMs }: ScanOptions): Promise<Examined> {
@@ -83,7 +99,7 @@ async function takenUp(ground: Ground, examined: Examined, { heartbeatTimeoutMs 
     return examined;
   } catch (error) {
     if (error instanceof SessionLiveError) return { ...examined, class: 'live', why: 'another took it up first' };
-    if (error instanceof StoreUnreachableError || error instanceof TemporalUnreachableError) throw error;
+    if (isOutage(error)) throw error;
     return { ...examined, class: 'failing', why: `it cannot be resumed: ${error}` };
   }
 }
@@ -93,7 +109,7 @@ async function takenUp(ground: Ground, examined: Examined, { heartbeatTimeoutMs 
  * where it can, which takes it off the list.
  */
 const isUnfit = (examined: Examined, listed: RecoverableEntry | undefined): listed is RecoverableEntry =>
-  examined.class === 'live' && listed?.class === 'pin';
+  examined.class === 'live' && listed?.class === 'pin' && listed.by === 'worker';
 
 async function act(
   { stores, now = Date.now }: Ground,
@@ -103,8 +119,9 @@ async function act(
   const { session, why } = examined;
   if (isListed(examined.class)) {
     const at = new Date(now()).toISOString();
-    if (listed?.class !== examined.class || listed.why !== why)
-      await stores.list({ session, class: examined.class, why, at });
+    const closed = examined.workflow?.isOpen || examined.class === 'closed' || !listed ? null : closingOf(listed);
+    const entry = { session, class: examined.class, why, at, ...(closed !== null && { closed }) };
+    if (listed?.class !== entry.class || listed.why !== why) await stores.list(entry);
     return examined;
   }
   if (listed) await stores.unlist(session);
@@ -128,9 +145,10 @@ async function listedBetween(
   const found = new Map<string, RecoverableEntry>();
   for (let from = after; ; ) {
     const entries = await stores.allListed({ limit: PAGE, ...(from !== null && { after: from }) });
-    for (const entry of entries) if (upTo === null || entry.session <= upTo) found.set(entry.session, entry);
+    for (const entry of entries)
+      if (upTo === null || byCodePoint(entry.session, upTo) <= 0) found.set(entry.session, entry);
     const last = entries.at(-1)?.session;
-    if (entries.length < PAGE || last === undefined || (upTo !== null && last >= upTo)) return found;
+    if (entries.length < PAGE || last === undefined || (upTo !== null && byCodePoint(last, upTo) >= 0)) return found;
     from = last;
   }
 }

@@ -92,6 +92,8 @@ const data = {
     cause: z.enum(['boot-scan', 'operator']),
     checkpoint: count.nullable(),
     effects: z.enum(['reuse', 'rerun']),
+    /** The first run of the workflow that goes on: two that would take up the same resume are told apart by it (R5). */
+    run: z.string().optional(),
   }),
   AgentLifecycle: lifecycle,
   AgentSnapshot: z.object({ ordinal: count, source: z.enum(snapshotSources), node: count, ref: bodyRef }),

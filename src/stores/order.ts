@@ -1,5 +1,6 @@
 import type { PublishedEntry } from '../ports/pins.ts';
 import type { BySession, ClaimRow, EvidenceRow } from '../ports/store.ts';
+import { byCodePoint } from '../session/order.ts';
 
 /** By (resume, epoch, slice). */
 export const byDispatch = (a: ClaimRow, b: ClaimRow): number =>
@@ -15,12 +16,12 @@ export const byVersion = (a: PublishedEntry, b: PublishedEntry): number =>
 /** Order of UTF-8 bytes is not asked for here: any fixed order will do. */
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** A page of what is kept by session. */
+/** A page of what is kept by session, in the order that a database has it in. */
 export function pageOf<T>(
   items: Iterable<T>,
   sessionOf: (item: T) => string,
   { limit = Number.POSITIVE_INFINITY, after }: BySession,
 ): T[] {
-  const rest = [...items].filter((item) => after === undefined || sessionOf(item) > after);
-  return rest.sort((a, b) => compare(sessionOf(a), sessionOf(b))).slice(0, Math.max(0, limit));
+  const rest = [...items].filter((item) => after === undefined || byCodePoint(sessionOf(item), after) > 0);
+  return rest.sort((a, b) => byCodePoint(sessionOf(a), sessionOf(b))).slice(0, Math.max(0, limit));
 }

@@ -1,82 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { SessionLiveError, TemporalUnreachableError } from '../../../src/contract/errors.ts';
+import { LogUnreadableError, TemporalUnreachableError } from '../../../src/contract/errors.ts';
 import type { Finding } from '../../../src/contract/recovery.ts';
-import type { SessionInput } from '../../../src/contract/session.ts';
 import type { Stores } from '../../../src/ports/store.ts';
-import type { WorkflowState, Workflows } from '../../../src/ports/workflows.ts';
-import { resumeByOperator } from '../../../src/recovery/resume.ts';
 import { scan } from '../../../src/recovery/scan.ts';
 import type { Envelope } from '../../../src/session/envelopes.ts';
-import { adviceOn, isListed, recoveryClasses } from '../../../src/session/recovery.ts';
-import { memoryStores } from '../../../src/stores/memory/stores.ts';
-import { begun, LogWriter, ROOT, ref, SESSION } from '../../support/logs.ts';
-import { agentOf, sealedOf } from '../../support/sealing.ts';
+import { begun, LogWriter, ROOT, SESSION } from '../../support/logs.ts';
+import { type Case, ground, pinned, plain, resumed, snapshot, started, state } from '../../support/lost-session.ts';
 import { writeLog } from '../../support/written.ts';
-
-const { pin } = sealedOf(agentOf({ name: 'a' }));
-
-/** What a workflow engine knows, and what it was asked to start. */
-class Engine implements Workflows {
-  readonly namespace = 'default';
-  readonly known = new Map<string, WorkflowState>();
-  readonly started: SessionInput[] = [];
-
-  async describe(session: string): Promise<WorkflowState | null> {
-    return this.known.get(session) ?? null;
-  }
-
-  async start(input: SessionInput): Promise<string> {
-    if (this.known.get(input.session)?.isOpen) throw new SessionLiveError(input.session);
-    this.started.push(input);
-    this.known.set(input.session, state('RUNNING'));
-    return 'run';
-  }
-
-  async terminate(session: string): Promise<boolean> {
-    const isOpen = this.known.get(session)?.isOpen ?? false;
-    this.known.set(session, state('TERMINATED'));
-    return isOpen;
-  }
-}
-
-const state = (status: string, failedTasks = 0): WorkflowState => ({
-  status,
-  isOpen: status === 'RUNNING',
-  runId: 'run',
-  failedTasks,
-});
-
-/** A log whose pin is in the store. */
-const pinned = (writer: LogWriter): Envelope[] =>
-  JSON.parse(JSON.stringify(writer.rows).replace(ref(0).digest, pin.ref.digest));
-
-const plain = () => begun().add('AgentLifecycle', ROOT, { phase: 'running' });
-const resumed = (writer: LogWriter, times: number, from = 0): LogWriter => {
-  for (let resume = from + 1; resume <= from + times; resume++)
-    writer.add('SessionResumed', null, { resume, cause: 'boot-scan', checkpoint: null, effects: 'reuse' });
-  return writer;
-};
-const started = (writer: LogWriter) =>
-  writer.add('ToolCallStarted', ROOT, { call: 'c', tool: 't', class: 'effect', key: 'k', args: ref(1).digest });
-const snapshot = (writer: LogWriter) =>
-  writer.add('AgentSnapshot', ROOT, { ordinal: 1, source: 'node', node: 1, ref: ref(2) });
-
-interface Case {
-  readonly log?: Envelope[];
-  readonly workflow?: WorkflowState | null;
-  readonly listed?: string;
-  readonly now?: string;
-}
-
-async function ground({ log = pinned(plain()), workflow = null, listed }: Case) {
-  const stores = memoryStores();
-  const workflows = new Engine();
-  await stores.keep([pin]);
-  await writeLog(stores, log);
-  if (workflow) workflows.known.set(SESSION, workflow);
-  if (listed) await stores.list({ session: SESSION, class: listed, why: 'as before', at: '2026-11-30T10:00:00.000Z' });
-  return { stores, workflows };
-}
 
 async function found(given: Case, stores?: (real: Stores) => Stores): Promise<Finding['class'] | undefined> {
   const { now = '2026-11-30T11:00:00.000Z' } = given;
@@ -103,7 +33,13 @@ describe('a scan (R2)', () => {
     ['live', 'with an open workflow', { workflow: state('RUNNING') }],
     ['live', 'whose task has failed twice', { workflow: state('RUNNING', 2) }],
     ['live', 'that was stuck before', { workflow: state('RUNNING'), listed: 'stuck' }],
-    ['pin', 'that no worker has fitted so far', { workflow: state('RUNNING'), listed: 'pin' }],
+    ['pin', 'that no worker has fitted so far', { workflow: state('RUNNING'), listed: 'pin', by: 'worker' }],
+    ['live', 'that a scan listed before it was resumed', { workflow: state('RUNNING'), listed: 'pin' }],
+    [
+      'resume',
+      'that is stamped by a clock far ahead',
+      { log: pinned(new LogWriter().start()), now: '2020-01-01T00:00:00.000Z' },
+    ],
     ['stuck', 'whose task keeps failing', { workflow: state('RUNNING', 3) }],
     ['live', 'that is being started', { log: pinned(new LogWriter().start()), now: '2026-11-30T10:00:30.000Z' }],
     ['resume', 'whose start broke off', { log: pinned(new LogWriter().start()), now: '2026-11-30T10:01:30.000Z' }],
@@ -155,7 +91,7 @@ describe('a scan (R2)', () => {
       ...real,
       read: async (session, from = 0, limit) => {
         reads += 1;
-        return (await real.read(session, from, limit)).slice(0, reads === 1 ? -1 : undefined);
+        return (await real.read(session, from, limit)).slice(0, reads === 2 ? -1 : undefined);
       },
     });
     expect(await found({ log, workflow: state('COMPLETED') }, late)).toBe('terminal');
@@ -170,6 +106,62 @@ describe('a scan (R2)', () => {
     ]);
     workflows.start = () => Promise.reject(new TemporalUnreachableError('somewhere'));
     await expect(scan({ stores, workflows }, { heartbeatTimeoutMs: 1_000 })).rejects.toThrow(/does not answer/);
+  });
+
+  it('remembers what a person closed, also while it is listed for something else', async () => {
+    const { stores, workflows } = await ground({ listed: 'closed' });
+    const options = { heartbeatTimeoutMs: 1_000 };
+    const read: Stores['read'] = () => Promise.reject(new LogUnreadableError(SESSION, 0, 'the row is missing'));
+    await expect(scan({ stores: { ...stores, read }, workflows }, options)).resolves.toEqual({ unreadable: 1 });
+    expect(await stores.allListed()).toMatchObject([{ class: 'unreadable', closed: 'as before' }]);
+    await expect(scan({ stores, workflows }, options)).resolves.toEqual({ closed: 1 });
+    expect(workflows.started).toEqual([]);
+  });
+
+  it('is not held up by a session that cannot be looked at, and reads no more of a foreign one than its first event', async () => {
+    const { stores, workflows } = await ground({});
+    const foreign = JSON.parse(
+      JSON.stringify(pinned(plain())).replace('"default"', '"other"').replaceAll(`"${SESSION}`, '"far'),
+    );
+    await writeLog(stores, foreign);
+    const rows: string[] = [];
+    const read: Stores['read'] = async (session, from, limit) => {
+      if (session === SESSION) throw new RangeError('too much of it');
+      const found = await stores.read(session, from, limit);
+      rows.push(...found.map((event) => event.id));
+      return found;
+    };
+    await expect(scan({ stores: { ...stores, read }, workflows }, { heartbeatTimeoutMs: 1_000 })).resolves.toEqual({
+      unreadable: 1,
+    });
+    expect(rows).toHaveLength(1);
+  });
+
+  it('sees a log of any length', async () => {
+    const { stores, workflows } = await ground({ workflow: state('RUNNING') });
+    const long = pinned(plain());
+    const last = long.at(-1);
+    const read: Stores['read'] = async (_, from = 0, limit = 300_000) =>
+      Array.from({ length: 300_000 }, (__, seq) => long[seq] ?? ({ ...last, seq, id: `e${seq}` } as Envelope)).slice(
+        from,
+        from + limit,
+      );
+    await expect(scan({ stores: { ...stores, read }, workflows }, { heartbeatTimeoutMs: 1_000 })).resolves.toEqual({
+      live: 1,
+    });
+  });
+
+  it('keeps the list where pages end between ids that JavaScript sorts otherwise than a database', async () => {
+    const { stores, workflows } = await ground({});
+    const ids = ['\uff5ehome', '\u{1f600}-smile'];
+    for (const id of ids) {
+      await writeLog(stores, JSON.parse(JSON.stringify(pinned(plain())).replaceAll(`"${SESSION}`, `"${id}`)));
+      await stores.list({ session: id, class: 'closed', why: 'as before', at: '2026-11-30T10:00:00.000Z' });
+    }
+    await expect(scan({ stores, workflows }, { heartbeatTimeoutMs: 1_000, limit: 2 })).resolves.toEqual({
+      closed: 2,
+      resume: 1,
+    });
   });
 
   it('that is a dry run starts, lists and mends nothing', async () => {
@@ -196,64 +188,5 @@ describe('a scan (R2)', () => {
     expect((await stores.allListed()).map((one) => `${one.session} ${one.class}`)).toEqual(
       [0, 1, 2, 3, 4, 5, 6].map((i) => `t-${i} side-effects`),
     );
-  });
-});
-
-describe('an operator', () => {
-  const options = { effects: 'reuse', heartbeatTimeoutMs: 1_000 } as const;
-
-  it.each<[string, Case]>([
-    ['stuck', { workflow: state('RUNNING', 9) }],
-    ['live and waits for a worker that fits', { workflow: state('RUNNING'), listed: 'pin' }],
-  ])('takes over what is %s only on purpose (R4)', async (_, given) => {
-    const { stores, workflows } = await ground(given);
-    const resume = (takeover: boolean) => resumeByOperator({ stores, workflows }, SESSION, { ...options, takeover });
-    await expect(resume(false)).rejects.toMatchObject({
-      code: 'SESSION_LIVE',
-      message: expect.stringMatching(/--takeover/),
-    });
-    await expect(resume(true)).resolves.toMatchObject({ resume: 1 });
-    expect(await stores.allListed()).toEqual([]);
-    expect(workflows.started).toMatchObject([{ session: SESSION, resume: 1, resuming: { cause: 'operator' } }]);
-  });
-
-  it.each([
-    [false, /nothing is to be taken up/],
-    [true, /sound, so nothing is to be taken over/],
-  ])('is told that a sound session goes on, and of no other id (R5; takeover: %s)', async (takeover, why) => {
-    const { stores, workflows } = await ground({ workflow: state('RUNNING') });
-    const refused = await resumeByOperator({ stores, workflows }, SESSION, { ...options, takeover }).catch((e) => e);
-    expect(refused).toMatchObject({ code: 'SESSION_LIVE', message: expect.stringMatching(why) });
-    expect(refused.message).toContain(`apomesh tail ${SESSION}`);
-    expect(refused.message).not.toContain('another id');
-    expect((await workflows.describe(SESSION))?.isOpen).toBe(true);
-  });
-
-  it.each(recoveryClasses.filter(isListed))('is told what to do about a session listed as %s', (found) => {
-    const advice = adviceOn(found, SESSION);
-    expect(advice.includes(`apomesh resume ${SESSION}`)).toBe(found !== 'unreadable' && found !== 'no-bootstrap');
-    expect(advice.includes('--takeover')).toBe(found === 'stuck' || found === 'pin');
-  });
-
-  it('resumes what a scan leaves: closed, with side effects, failing', async () => {
-    for (const given of [
-      { workflow: state('TERMINATED') },
-      { listed: 'closed' },
-      { log: pinned(started(plain())) },
-      { log: pinned(resumed(plain(), 3)) },
-    ]) {
-      const { stores, workflows } = await ground(given);
-      await resumeByOperator({ stores, workflows }, SESSION, options);
-      expect(workflows.started).toHaveLength(1);
-      expect(await stores.allListed()).toEqual([]);
-    }
-  });
-
-  it('is told which namespace a session is of', async () => {
-    const log = JSON.parse(JSON.stringify(pinned(plain())).replace('"default"', '"other"'));
-    await expect(resumeByOperator(await ground({ log }), SESSION, options)).rejects.toMatchObject({
-      code: 'USAGE',
-      message: expect.stringMatching(/--namespace other/),
-    });
   });
 });
