@@ -25,7 +25,7 @@ beforeAll(async () => {
   await symlink(join(root, 'node_modules'), join(packed, 'node_modules'));
   const bundling = ['--conditions=apomesh:source', join(root, 'build', 'bundle-workflows.ts'), join(packed, 'dist')];
   await run(process.execPath, bundling, MINUTES);
-  for (const name of ['package.json', 'README.md', 'LICENSE', 'src', 'workflows', 'activities']) {
+  for (const name of ['package.json', 'README.md', 'LICENSE', 'docs', 'src', 'workflows', 'activities']) {
     await cp(join(root, name), join(packed, name), { recursive: true });
   }
   await npm(packed, 'pack', '--ignore-scripts', '--pack-destination', folder);
