@@ -5,6 +5,7 @@ import type { ResumeInput, ResumeResult } from '../src/contract/recovery.ts';
 import type { SessionCarry } from '../src/contract/session.ts';
 import { AgentRun } from '../src/journal/agent-run.ts';
 import { draft, type SessionLog } from '../src/journal/session-log.ts';
+import type { EnvelopeOf } from '../src/session/envelopes.ts';
 import type { Engine } from './engine.ts';
 import { failureOf } from './unfit.ts';
 
@@ -24,7 +25,7 @@ export const resumeSession =
       const [logged] = await log.append({ agent: null, resume, epoch: 0 }, [resumed]);
       if (logged?.type !== 'SessionResumed' || logged.data.run !== claimant) return { kind: 'overtaken' };
       await engine.stores.unlist(session);
-      return { kind: 'resumed', carried: await carryOf(engine, log, resume) };
+      return { kind: 'resumed', carried: await carryOf(engine, log, logged) };
     } catch (error) {
       const failure = await failureOf(engine, session, error);
       if (error instanceof FencedError || error instanceof SessionTerminalError) return { kind: 'overtaken' };
@@ -32,13 +33,17 @@ export const resumeSession =
     }
   };
 
-/** Where the root stands by the log. */
-async function carryOf(engine: Engine, log: SessionLog, resume: number): Promise<SessionCarry> {
+/**
+ * Where the root stands by the log. After a reset of the run this act comes again: whatever was logged since it first did is of a
+ * dispatch that may still drive the root, so that the next one is to raise the fence (W4).
+ */
+async function carryOf(engine: Engine, log: SessionLog, resumed: EnvelopeOf<'SessionResumed'>): Promise<SessionCarry> {
+  const { resume } = resumed.data;
   const root = String(log.transcript.started?.data.root);
   const { lastSeq } = log.transcript;
   const transcript = log.agent(root);
   const epoch = transcript?.epoch ?? 0;
-  const carry = { phase: 'running', epoch, slice: 0, lost: false, lastSeq, answers: [] } as const;
+  const carry = { phase: 'running', epoch, slice: 0, lost: resumed.seq < lastSeq, lastSeq, answers: [] } as const;
   if (!transcript) return { ...carry, spent: nothingSpent, loop: initialLoop, pauses: [] };
   const run = new AgentRun({
     bodies: engine.sessions.bodies,
