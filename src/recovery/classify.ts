@@ -18,6 +18,9 @@ export interface Ground {
 /** A session as it was found, with its state where the log can be read. */
 export interface Examined extends Finding {
   readonly view: SessionView;
+  /** The ends of its log, as far as that was read. */
+  readonly first: Envelope | undefined;
+  readonly last: Envelope | undefined;
   readonly workflow: WorkflowState | null;
 }
 
@@ -40,7 +43,9 @@ export async function examine(ground: Ground, session: string): Promise<Examined
   let view = empty;
   let log: Envelope[] = [];
   let workflow: WorkflowState | null = null;
-  const found = (as: RecoveryClass, why: string): Examined => ({ session, class: as, why, view, workflow });
+  const found = (as: RecoveryClass, why: string): Examined => {
+    return { session, class: as, why, view, first: log[0], last: log.at(-1), workflow };
+  };
   try {
     const [first] = await stores.read(session, 0, 1);
     const isForeign = first?.type === 'SessionStarted' && first.data.namespace !== workflows.namespace;

@@ -11,7 +11,6 @@ import type { Resuming } from '../contract/recovery.ts';
 import { checkComposed } from '../pins/compose.ts';
 import { bodyDigest } from '../session/digest.ts';
 import { fold } from '../session/fold.ts';
-import type { SessionView } from '../session/view.ts';
 import { type Examined, examine, type Ground } from './classify.ts';
 
 export interface ResumeOptions extends Resuming {
@@ -36,14 +35,13 @@ export interface StartedResume {
  */
 export async function startResume(
   { stores, workflows }: Ground,
-  view: SessionView,
+  { view, first }: Pick<Examined, 'view' | 'first'>,
   { heartbeatTimeoutMs, cause, effects }: ResumeOptions,
 ): Promise<StartedResume> {
   const { session, bootstrap, resumes } = view;
   if (bootstrap === null) throw new NoBootstrapError(session);
   const { root, goal, taskQueue } = bootstrap;
   const pinned = await checkComposed(stores, bootstrap);
-  const [first] = await stores.read(session, 0, 1);
   const resume = resumes + 1;
   const runId = await workflows.start(
     {
@@ -82,7 +80,7 @@ export async function resumeByOperator(
   const examined = await examine(ground, session);
   if (examined === null) throw await whyNotHere(ground, session);
   await assertResumable(ground, examined, takeover);
-  const started = await startResume(ground, examined.view, { ...options, cause: 'operator' });
+  const started = await startResume(ground, examined, { ...options, cause: 'operator' });
   await ground.stores.unlist(session);
   return started;
 }

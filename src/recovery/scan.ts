@@ -84,7 +84,7 @@ async function lookAt(ground: Ground, session: string): Promise<Examined | null>
   } catch (error) {
     if (isOutage(error)) throw error;
     const why = `it cannot be looked at: ${error}`;
-    return { session, class: 'unreadable', why, view: empty, workflow: null };
+    return { session, class: 'unreadable', why, view: empty, first: undefined, last: undefined, workflow: null };
   }
 }
 
@@ -95,7 +95,7 @@ const isOutage = (error: unknown): boolean =>
 async function takenUp(ground: Ground, examined: Examined, { heartbeatTimeoutMs }: ScanOptions): Promise<Examined> {
   if (examined.class !== 'resume') return examined;
   try {
-    await startResume(ground, examined.view, { cause: 'boot-scan', effects: 'reuse', heartbeatTimeoutMs });
+    await startResume(ground, examined, { cause: 'boot-scan', effects: 'reuse', heartbeatTimeoutMs });
     return examined;
   } catch (error) {
     if (error instanceof SessionLiveError) return { ...examined, class: 'live', why: 'another took it up first' };
@@ -130,8 +130,7 @@ async function act(
 }
 
 /** Writes the completed record that a terminal session lacks (F6). */
-async function mend(stores: Stores, { session, view }: Examined): Promise<void> {
-  const [last] = await stores.read(session, view.lastSeq, 1);
+async function mend(stores: Stores, { view, last }: Examined): Promise<void> {
   const record = completedOf(view, last);
   if (record !== null) await stores.write([{ into: 'completed', ...record }]);
 }

@@ -147,11 +147,11 @@ describe('a lost session', () => {
       const before = await examine(ground, session.id);
       if (before === null) throw new Error('there is no such session');
       const options = { cause: 'boot-scan', effects: 'reuse', heartbeatTimeoutMs } as const;
-      await startResume(ground, before.view, options);
+      await startResume(ground, before, options);
       await until('it is resumed', async () => (await session.view()).resumes === 1);
       await pool.lose(session);
       // Temporal lets a run follow one that is over.
-      await startResume(ground, before.view, options);
+      await startResume(ground, before, options);
       const workflow = pool.client.workflow.getHandle(session.id);
       await until('the one that came too late ends', async () => (await workflow.describe()).status.name === 'FAILED');
       expect((await session.view()).resumes).toBe(1);
